@@ -215,8 +215,7 @@ func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
 		return err
 	}
 	src.Format, src.Unit = input.Format, input.Unit
-	inOrder := c.options.Field == "_id" && src.Format != source.Grep
-	return input.Read(ctx, c.preparer(inOrder), func(b *source.Batch) error { return c.take(src, b) })
+	return input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
 }
 
 // take adds a batch.
@@ -256,9 +255,9 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	}
 	src.objectIDs += n
 	src.stringIDs += strings
-	p.ids.apply(src.collection, src, base)
+	p.ids.apply(src.collection, base)
 	if strings > 0 || p.strings.outside > 0 {
-		p.strings.apply(src.collection.strings(), src, base)
+		p.strings.apply(src.collection.strings(), base)
 	}
 	return c.space.Fit()
 }

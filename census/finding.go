@@ -41,9 +41,6 @@ const (
 	KindTooEarly Kind = "too-early"
 	// KindBound: an id has only a time. Its other eight bytes are all 00 or all FF.
 	KindBound Kind = "bound"
-	// KindDisorder: an id comes after 16 or more that were created over a minute
-	// later.
-	KindDisorder Kind = "disorder"
 	// KindMixedTypes: the field has values of other types than ObjectId, too.
 	KindMixedTypes Kind = "mixed-types"
 )
@@ -94,10 +91,6 @@ var kinds = []struct {
 	{
 		KindBound, "ids", "id has only a time, no process value and no counter", "ids have only a time, no process value and no counter",
 		"Such ids are bounds for queries by time. Stored as ids, two of the same second are equal: find the code that stores them.",
-	},
-	{
-		KindDisorder, "ids", "id comes after others that were created more than a minute later, by up to", "ids come after others that were created more than a minute later, by up to",
-		"The source is not in order of creation time. Documents were stored long after their ids were created, by imports, queues or clocks that differ, or the export is sorted by something else. Read in the order of _id, not in natural order, where time matters.",
 	},
 	{
 		KindMixedTypes, "values", "value of another type beside the ObjectIds:", "values of other types beside the ObjectIds:",
@@ -176,14 +169,6 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	add(KindFuture, t.future.count, t.future.examples)
 	add(KindTooEarly, t.early.count, t.early.examples)
 	add(KindBound, t.bounds.count, t.bounds.examples)
-	if n := l.late.count; n > 0 {
-		most := phrase.Length(time.Duration(l.late.most) * time.Second)
-		examples := append([]Example{c.example(l.late.latest, "late by "+most)}, c.examples(l.late.examples)...)
-		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
-			examples = append(examples[:1], examples[2:]...)
-		}
-		out = append(out, newFinding(KindDisorder, n, " "+most, examples[:min(len(examples), maxExamples)]))
-	}
 	if l.unique(c.options.Field) && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
 		var types []string

@@ -45,8 +45,7 @@ type Source struct {
 
 	collection *collection
 	objectIDs  int64
-	stringIDs  int64    // strings of 24 hexadecimal digits
-	youngest   youngest // plausible seconds so far
+	stringIDs  int64 // strings of 24 hexadecimal digits
 	others     [source.TypeCount]int64
 	samples    [source.TypeCount][]Value
 	parts      map[string]*Source // collections of an archive
@@ -134,7 +133,6 @@ type collection struct {
 	// bounds. The first second is above the last where there are none.
 	all, plausible secondRange
 	days           map[uint32]int64 // plausible ids by day since 1970
-	late           lateIDs
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
@@ -195,37 +193,3 @@ const secondsPerDay = 24 * 60 * 60
 
 // earliest is the first second of a plausible id.
 var earliest = uint32(era.First.Unix())
-
-// lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger.
-type lateIDs struct {
-	sighting
-	most   uint32 // seconds that one was late
-	latest idset.Record
-}
-
-func (l *lateIDs) add(r idset.Record, by uint32) {
-	l.sighting.add(1, r)
-	if by > l.most {
-		l.most, l.latest = by, r
-	}
-}
-
-// youngest keeps the youngest seconds of a source so far, the youngest last.
-type youngest [minYoungerBefore]uint32
-
-// add takes the next second.
-func (y *youngest) add(s uint32) {
-	if s <= y[0] {
-		return
-	}
-	i := 1
-	for i < minYoungerBefore && y[i] < s {
-		y[i-1] = y[i]
-		i++
-	}
-	y[i-1] = s
-}
-
-// lateBy returns by how many seconds all of them are younger than s, or 0.
-func (y *youngest) lateBy(s uint32) uint32 { return max(y[0], s) - s }

@@ -5,14 +5,6 @@ import "github.com/oidkit/oid/census/internal/idset"
 // The thresholds of a census, each with its reason. They trade findings that are
 // missed for findings that are false, and the tests hold them on both sides.
 const (
-	// lateAfter is by how many seconds an id must be older than others before it
-	// to be late. Clocks of hosts differ, and batches take time to be stored.
-	lateAfter = 60
-
-	// minYoungerBefore is how many younger ids must come before a late one. The
-	// clock of a single younger one may be the wrong one.
-	minYoungerBefore = 16
-
 	// maxGap is how many counter values between two consecutive ids of a process
 	// count as gaps. More are a jump: a restart, or very many ids elsewhere.
 	maxGap = 1 << 20
