@@ -274,18 +274,6 @@ func TestThresholdsOfDeletions(t *testing.T) {
 	}
 }
 
-func TestRates(t *testing.T) {
-	h := newHistory(secondRange{monday, monday + 20*secondsPerDay - 1})
-	for i := 0; i < len(h.minutes); i += 60 {
-		h.minutes[i] = 2
-	}
-	h.minutes[10_000] = 99
-	r := h.rates(time.UTC, [2]time.Duration{1, 2})
-	if b := r.BusiestDay; r.TypicalDay != 48 || !b.Start.Equal(h.minute(8640)) || b.IDs != 147 || r.ShortestOutage[1] != 2 {
-		t.Errorf("%+v", r)
-	}
-}
-
 // TestLeastDeletion holds how many ids a deletion takes at least.
 func TestLeastDeletion(t *testing.T) {
 	for created, want := range map[int64]bool{166: false, 167: true} {

@@ -100,10 +100,11 @@ type Report struct {
 	// a fault, by kind, most processes first. It is empty if all breaks are explained.
 	Doubts []Doubt
 
-	// Rates are how many ids are created in which time, and Events what happened, in order
-	// of time.
-	Rates  Rates
+	// Events are what happened, in order of time.
 	Events []Event
+	// ShortestOutage is how long a silence in the busiest and in the quietest hours of
+	// the week must be to be told from chance; zero if that is not known.
+	ShortestOutage [2]time.Duration
 
 	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
@@ -269,9 +270,9 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}
-	events, shortest := t.history.events(options.Zone)
-	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, shortest)
-	r.Events = append(events, t.faultEvents()...)
+	r.Doubts = c.doubts(t)
+	r.Events, r.ShortestOutage = t.history.events(options.Zone)
+	r.Events = append(r.Events, t.faultEvents()...)
 	sortEvents(r.Events)
 	if len(r.Events) > maxEvents {
 		r.Events = weightiest(r.Events)

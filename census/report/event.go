@@ -72,10 +72,10 @@ func sentence(e census.Event, zone *time.Location) string {
 
 // untold returns what the report cannot tell of outages.
 func untold(r *census.Report) (out []string) {
-	if r.Distinct <= minRates {
+	if r.Distinct <= minOutages {
 		return nil
 	}
-	if s := r.Rates.ShortestOutage; s[0] > 0 {
+	if s := r.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
 		if s[1] > s[0] {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"

@@ -92,14 +92,13 @@ func TestZone(t *testing.T) {
 	wide := text(t, r, report.Screen{Columns: 130})
 	has(t, "text", wide,
 		"created     2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
-		"at most 500 (2023-12-31)",
 		"2024-01-02 22:00  outage: no id for 6h, until 2024-01-03 04:00",
 		"1,000 2023-12-31 23:00:00 2024-01-20 00:00:00",
 		"65920080a1a1a1a1a1000001 2023-12-31 22:00:00")
 	both := &census.Report{Field: "_id", Timeline: r.Timeline, Collections: []*census.Report{r}}
 	has(t, "text of collections", text(t, both, report.Screen{}), "shop.orders      1,101 ids  2023-12-31 to 2024-01-20")
 	has(t, "page", page(t, r),
-		"2023-12-31 23:00:00 to 2024-01-20 00:00:00 two", "at most 500 (2023-12-31)",
+		"2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
 		"<time>2024-01-02 22:00</time>", "until 2024-01-03 04:00", "2023-12-31 to 2024-01-20", "<time>2023-12-31 22:00:00</time>",
 		"Reference time 2024-01-29 22:00:00 two")
 }
@@ -182,10 +181,10 @@ func TestLines(t *testing.T) {
 func TestSummary(t *testing.T) {
 	r := small()
 	r.Distinct = 101
-	has(t, "101 ids", text(t, r, report.Screen{}), "typical day")
+	has(t, "101 ids", text(t, r, report.Screen{}), "an outage shorter")
 	r.Distinct = 100
-	if got := text(t, r, report.Screen{}); strings.Contains(got, "typical day") {
-		t.Errorf("rates of 100 ids: %s", got)
+	if got := text(t, r, report.Screen{}); strings.Contains(got, "an outage shorter") {
+		t.Errorf("outages of 100 ids: %s", got)
 	}
 	r.Strings = 1101
 	has(t, "strings", text(t, r, report.Screen{}), "1,101 ids, stored as strings")

@@ -31,9 +31,7 @@ func small() *census.Report {
 		First:  &first, Last: &last,
 		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1, End: day(21)},
 		Processes: 1234, Gaps: 5678,
-		Rates: census.Rates{
-			TypicalDay: 40, BusiestDay: census.Bucket{Start: first, IDs: 500}, ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
-		},
+		ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
 		Events: []census.Event{
 			{Kind: census.ClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
 			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
@@ -75,7 +73,6 @@ ids         1,101 ObjectIds, 1,090 different, 3 more outside the range
 others      4 string, for example "x?" (a.bson: document 3)
 without     2 without _id
 processes   1,234
-typical day 40 ids, at most 500 (2024-01-01)
 
 findings: 1; 1 outage; 1 process cannot be told, see below
 ! 1 id occurs twice
@@ -166,7 +163,7 @@ b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, res
 
 func TestWideText(t *testing.T) {
 	got := text(t, small(), report.Screen{Columns: 150})
-	if _, from, _ := strings.Cut(got, "at most 500 (2024-01-01)\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
+	if _, from, _ := strings.Cut(got, "processes   1,234\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
 		t.Errorf("%s", from)
 	}
 }

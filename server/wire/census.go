@@ -38,19 +38,12 @@ type CollectionCensus struct {
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Breaks of which cannot be told whether they are a fault, by kind."`
 
-	Rates  Rates   `json:"rates" doc:"How many ids are created in which time."`
 	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
-
-	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
-}
-
-// Rates are how many ids are created in which time.
-type Rates struct {
-	TypicalDay int64  `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
-	BusiestDay Bucket `json:"busiest_day" doc:"The day with the most ids."`
 
 	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
 	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
+
+	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
 
 // Event is something that happened in the life of a collection.
