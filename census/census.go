@@ -52,8 +52,8 @@
 // # Design
 //
 // Each id becomes a record of 16 bytes in the list of its process value. Lists for which
-// there is no memory are sorted and written to disk in blocks (internal/idset) and read
-// again some process values at a time.
+// there is no memory are sorted and written to disk (internal/idset), and read again some
+// process values at a time.
 // Dumps are mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
 // process with a clock that runs forwards is divided into lines (lines.go), of which
