@@ -276,6 +276,7 @@ func (c *Census) keep(n int64) error {
 
 // addSource adds src to the census and to its collection.
 func (c *Census) addSource(src *Source) *Source {
+	src.others, src.samples = map[string]int64{}, map[string][]Value{}
 	src.collection = c.collection(src.Collection)
 	src.collection.sources = append(src.collection.sources, src)
 	c.sources = append(c.sources, src)

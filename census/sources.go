@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,9 +46,9 @@ type Source struct {
 
 	collection *collection
 	objectIDs  int64
-	stringIDs  int64 // strings of 24 hexadecimal digits
-	others     [source.TypeCount]int64
-	samples    [source.TypeCount][]Value
+	stringIDs  int64            // strings of 24 hexadecimal digits
+	others     map[string]int64 // by type
+	samples    map[string][]Value
 	parts      map[string]*Source // collections of an archive
 }
 
@@ -85,22 +86,22 @@ type Other struct {
 
 // otherValues returns the values of sources that are not counted as ids.
 func otherValues(sources []*Source) (out []Other) {
-	for k := range source.TypeCount {
-		other := Other{Type: k.String()}
-		for _, s := range sources {
-			if _, areStrings := s.collection.judged(); areStrings && k == source.HexString {
+	for _, s := range sources {
+		_, areStrings := s.collection.judged()
+		for _, t := range slices.Sorted(maps.Keys(s.others)) {
+			if areStrings && t == source.HexString {
 				continue
 			}
-			other.Count += s.others[k]
-			if room := source.MaxSamples - len(other.Examples); room > 0 {
-				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)
+			i := slices.IndexFunc(out, func(o Other) bool { return o.Type == t })
+			if i < 0 {
+				i, out = len(out), append(out, Other{Type: t})
 			}
-		}
-		if other.Count > 0 {
-			out = append(out, other)
+			o := &out[i]
+			o.Count += s.others[t]
+			o.Examples = append(o.Examples, s.samples[t][:min(source.MaxSamples-len(o.Examples), len(s.samples[t]))]...)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Other) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b Other) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type)) })
 	return out
 }
 
