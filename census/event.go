@@ -7,29 +7,20 @@ import (
 	"time"
 )
 
-// EventKind is what an [Event] is.
-type EventKind string
-
+// The kinds of events that are not findings. Other events have the kind of the finding
+// about the process concerned.
 const (
-	// Outage: no id was created where there usually are many.
-	Outage EventKind = "outage"
-	// Import: far more ids were created than usually.
-	Import EventKind = "import"
-	// Deletion: ids that were created are not in the data.
-	Deletion EventKind = "deletion"
-	// ClockStep: the clock of a process was set backwards.
-	ClockStep EventKind = "clock-step"
-	// SharedValue: several processes used one process value.
-	SharedValue EventKind = "shared-process-value"
-	// ResumedState: a process used counters again.
-	ResumedState EventKind = "resumed-state"
-	// NoSequence: the counters of a process do not count.
-	NoSequence EventKind = "no-sequence"
+	// KindOutage: no id was created where there usually are many.
+	KindOutage Kind = "outage"
+	// KindImport: far more ids were created than usually.
+	KindImport Kind = "import"
+	// KindDeletion: ids that were created are not in the data.
+	KindDeletion Kind = "deletion"
 )
 
 // Event is something that happened in the life of a collection.
 type Event struct {
-	Kind  EventKind
+	Kind  Kind
 	Start time.Time
 	End   time.Time // not before Start
 	// Size is how many ids are concerned: those of an import, about as many as are
@@ -122,7 +113,7 @@ func (h *history) imports() (out []Event) {
 		for h.minutes[b-1] < peak/10 {
 			b--
 		}
-		out = append(out, Event{Kind: Import, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
+		out = append(out, Event{Kind: KindImport, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
 	}
 	return out
 }
@@ -174,7 +165,7 @@ func (h *history) deletions() (out []Event) {
 			continue
 		}
 		e := Event{
-			Kind: Deletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
+			Kind: KindDeletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
 			Size: int64(gone), Share: gone / made, Confidence: Likely,
 		}
 		if d == from {
@@ -188,10 +179,10 @@ func (h *history) deletions() (out []Event) {
 // faultEvents returns the events of single processes.
 func (t *tally) faultEvents() (out []Event) {
 	need, _ := t.suspects.need(t.broken)
-	for f, text := range faultKinds {
+	for f, of := range faultKinds {
 		_, found := t.suspects.found[f].between(need, maxBits+1)
 		for _, one := range found {
-			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
+			e := Event{Kind: of.kind, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
 			if fault(f) == stepped {
 				before, after := one.examples[0].Second(), one.examples[1].Second()
 				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)
@@ -209,7 +200,7 @@ const maxEvents = 2000
 func weightiest(events []Event) []Event {
 	weight := func(e Event) int64 {
 		switch e.Kind {
-		case Outage, Import, Deletion:
+		case KindOutage, KindImport, KindDeletion:
 			return e.Size
 		}
 		return math.MaxInt64

@@ -26,9 +26,9 @@ func TestFaultEvents(t *testing.T) {
 	c.suspects.found[shared].add(weak)
 	when := func(second int64) time.Time { return time.Unix(second, 0).UTC() }
 	want := []Event{
-		{Kind: SharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
-		{Kind: ClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
-		{Kind: ResumedState, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
+		{Kind: KindSharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
+		{Kind: KindClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
+		{Kind: KindResumed, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
 	}
 	if got := c.faultEvents(); !slices.Equal(got, want) {
 		t.Errorf("events\n%+v, want\n%+v", got, want)
@@ -40,19 +40,19 @@ func TestFaultEvents(t *testing.T) {
 func TestWeightiest(t *testing.T) {
 	var events []Event
 	for i := range maxEvents + 1 {
-		e := Event{Kind: SharedValue, Start: time.Unix(int64(i), 0)}
+		e := Event{Kind: KindSharedValue, Start: time.Unix(int64(i), 0)}
 		switch i {
 		case 5:
-			e.Kind, e.Size = Outage, 1
+			e.Kind, e.Size = KindOutage, 1
 		case 40:
-			e.Kind, e.Size = Import, 2
+			e.Kind, e.Size = KindImport, 2
 		case 50:
-			e.Kind, e.Size = Deletion, 3
+			e.Kind, e.Size = KindDeletion, 3
 		}
 		events = append(events, e)
 	}
 	want := slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
-		return e.Kind == Outage
+		return e.Kind == KindOutage
 	})
 	if got := weightiest(events); !slices.Equal(got, want) {
 		t.Errorf("%d events are left, want %d", len(got), len(want))

@@ -14,7 +14,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Kind is what a [Finding] is about.
+// Kind is what a [Finding] is about, or what an [Event] is.
 type Kind string
 
 const (
@@ -184,13 +184,12 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 // faultKinds are the findings and events about single processes, by fault.
 var faultKinds = [faults]struct {
 	kind  Kind
-	event EventKind
 	notes [2]string // of two examples in turn
 }{
-	shared:     {KindSharedValue, SharedValue, [2]string{}},
-	stepped:    {KindClockStep, ClockStep, [2]string{"before", "after"}},
-	resumed:    {KindResumed, ResumedState, [2]string{"before", "uses counters again"}},
-	noSequence: {KindNoSequence, NoSequence, [2]string{}},
+	shared:     {KindSharedValue, [2]string{}},
+	stepped:    {KindClockStep, [2]string{"before", "after"}},
+	resumed:    {KindResumed, [2]string{"before", "uses counters again"}},
+	noSequence: {KindNoSequence, [2]string{}},
 }
 
 // processFindings returns the findings about single processes.

@@ -505,7 +505,7 @@ func TestOutagesAreFound(t *testing.T) {
 			var hit census.Confidence
 			for _, e := range s.report(t).Events {
 				switch {
-				case e.Kind != census.Outage:
+				case e.Kind != census.KindOutage:
 				case e.Start.Unix() <= s.hole[0]+hour && e.End.Unix() >= s.hole[1]-hour:
 					if hit = e.Confidence; e.Usual == "" {
 						t.Errorf("%s: nothing is usual", k.name)

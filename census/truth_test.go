@@ -315,7 +315,7 @@ func TestFaultsAreNoDeletions(t *testing.T) {
 			t.Errorf("%s is not found, but %v", kind, got)
 		}
 		for _, e := range r.Events {
-			if e.Kind == census.Deletion {
+			if e.Kind == census.KindDeletion {
 				t.Errorf("%s: %+v", kind, e)
 			}
 		}

@@ -33,7 +33,7 @@ func has(t *testing.T, what, got string, parts ...string) {
 func TestPage(t *testing.T) {
 	r := small()
 	r.Events = append(r.Events,
-		census.Event{Kind: census.ResumedState, Start: day(12), End: day(13), Process: "b2b2b2b2b2", Confidence: census.Certain})
+		census.Event{Kind: census.KindResumed, Start: day(12), End: day(13), Process: "b2b2b2b2b2", Confidence: census.Certain})
 	for i := range r.TopProcesses {
 		r.TopProcesses[i].Timeline = make([]int64, len(r.Timeline.Buckets))
 		r.TopProcesses[i].Timeline[3] = 7
@@ -146,12 +146,12 @@ func TestLines(t *testing.T) {
 		}
 		r.Timeline.End = day(1).Add(time.Duration(n) * step)
 		r.Events = []census.Event{
-			{Kind: census.Import, Start: day(1).Add(-2 * step), End: day(1).Add(-1)}, // before the timeline
-			{Kind: census.Deletion, Start: day(1).Add(-2 * step), End: day(1), Share: 0.5},
-			{Kind: census.ClockStep, Start: day(1).Add(3 * step), Size: 3600},
-			{Kind: census.ResumedState, Start: day(1).Add(4*step - 1)},
-			{Kind: census.SharedValue, Start: r.Timeline.End.Add(-1)},
-			{Kind: census.Outage, Start: r.Timeline.End, End: r.Timeline.End.Add(step)}, // after it
+			{Kind: census.KindImport, Start: day(1).Add(-2 * step), End: day(1).Add(-1)}, // before the timeline
+			{Kind: census.KindDeletion, Start: day(1).Add(-2 * step), End: day(1), Share: 0.5},
+			{Kind: census.KindClockStep, Start: day(1).Add(3 * step), Size: 3600},
+			{Kind: census.KindResumed, Start: day(1).Add(4*step - 1)},
+			{Kind: census.KindSharedValue, Start: r.Timeline.End.Add(-1)},
+			{Kind: census.KindOutage, Start: r.Timeline.End, End: r.Timeline.End.Add(step)}, // after it
 		}
 		for i := range r.Events {
 			if e := &r.Events[i]; e.End.IsZero() {

@@ -175,15 +175,15 @@ func TestStory(t *testing.T) {
 		near := func(a, b time.Time, d time.Duration) bool { return a.Sub(b).Abs() <= d }
 		ok := true
 		switch e.Kind {
-		case census.Deletion:
+		case census.KindDeletion:
 			ok = near(e.Start, deletedFrom, 48*time.Hour) && near(e.End, deletedTo, 48*time.Hour) && math.Abs(e.Share-0.61) < 0.05
-		case census.Outage:
+		case census.KindOutage:
 			ok = near(e.Start, outageFrom, 30*time.Minute) && near(e.End, outageTo, 30*time.Minute)
-		case census.ClockStep:
+		case census.KindClockStep:
 			ok = near(e.Start, clockStep.Add(-time.Hour), time.Hour) && e.Size > 1800 && e.Size <= 3600
-		case census.Import:
+		case census.KindImport:
 			ok = near(e.Start, imported, time.Minute) && near(e.End, imported.Add(9*time.Minute), 2*time.Minute) && math.Abs(float64(e.Size)-41_200) < 100
-		case census.SharedValue:
+		case census.KindSharedValue:
 			ok = near(e.Start, forkFrom, 24*time.Hour) && e.Process == "9fff3cbe2d"
 		}
 		if !ok {

@@ -220,7 +220,7 @@ func verdict(r *census.Report) string {
 func outages(r *census.Report) (n int64) {
 	for _, c := range append([]*census.Report{r}, r.Collections...) {
 		for _, e := range c.Events {
-			if e.Kind == census.Outage {
+			if e.Kind == census.KindOutage {
 				n++
 			}
 		}

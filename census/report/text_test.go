@@ -33,10 +33,10 @@ func small() *census.Report {
 		Processes: 1234, Gaps: 5678,
 		ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
 		Events: []census.Event{
-			{Kind: census.ClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
-			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
-			{Kind: census.Import, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
-			{Kind: census.ResumedState, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
+			{Kind: census.KindClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
+			{Kind: census.KindOutage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
+			{Kind: census.KindImport, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
+			{Kind: census.KindResumed, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
 		},
 		TopProcesses: []census.Process{
 			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12},

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -126,7 +127,8 @@ func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 		if out[i] != "" {
 			out[i] += ", "
 		}
-		out[i] += label(e)
+		label, _ := words(e, time.UTC)
+		out[i] += label
 	}
 	return out
 }
