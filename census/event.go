@@ -2,7 +2,6 @@ package census
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
@@ -191,22 +190,4 @@ func (t *tally) faultEvents() (out []Event) {
 		}
 	}
 	return out
-}
-
-// maxEvents is how many events a report has at most.
-const maxEvents = 2000
-
-// weightiest leaves out the smallest events until few enough are left.
-func weightiest(events []Event) []Event {
-	weight := func(e Event) int64 {
-		switch e.Kind {
-		case KindOutage, KindImport, KindDeletion:
-			return e.Size
-		}
-		return math.MaxInt64
-	}
-	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(weight(b), weight(a)) })
-	events = events[:maxEvents]
-	sortEvents(events)
-	return events
 }

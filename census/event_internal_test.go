@@ -35,30 +35,6 @@ func TestFaultEvents(t *testing.T) {
 	}
 }
 
-// TestWeightiest holds that what is smallest is left out of too many events. The rest stays
-// in order of time.
-func TestWeightiest(t *testing.T) {
-	var events []Event
-	for i := range maxEvents + 1 {
-		e := Event{Kind: KindSharedValue, Start: time.Unix(int64(i), 0)}
-		switch i {
-		case 5:
-			e.Kind, e.Size = KindOutage, 1
-		case 40:
-			e.Kind, e.Size = KindImport, 2
-		case 50:
-			e.Kind, e.Size = KindDeletion, 3
-		}
-		events = append(events, e)
-	}
-	want := slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
-		return e.Kind == KindOutage
-	})
-	if got := weightiest(events); !slices.Equal(got, want) {
-		t.Errorf("%d events are left, want %d", len(got), len(want))
-	}
-}
-
 // TestBroken holds that a source of which a document was skipped counts as broken.
 func TestBroken(t *testing.T) {
 	for _, test := range []struct {

@@ -274,9 +274,6 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	r.Events, r.ShortestOutage = t.history.events(options.Zone)
 	r.Events = append(r.Events, t.faultEvents()...)
 	sortEvents(r.Events)
-	if len(r.Events) > maxEvents {
-		r.Events = weightiest(r.Events)
-	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil
 }

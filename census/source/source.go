@@ -14,6 +14,7 @@ package source
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -188,22 +189,9 @@ func readAhead(ctx context.Context, in *content) io.Reader {
 	go func() {
 		defer in.close()
 		defer stop()
-		block := make([]byte, streamBlock)
-		for {
-			n, err := 0, error(nil)
-			for n < len(block) && err == nil {
-				var k int
-				k, err = in.Read(block[n:])
-				n += k
-			}
-			if _, closed := pipe.Write(block[:n]); closed != nil {
-				return
-			}
-			if err != nil {
-				pipe.CloseWithError(err)
-				return
-			}
-		}
+		w := bufio.NewWriterSize(pipe, streamBlock)
+		_, err := w.ReadFrom(in)
+		pipe.CloseWithError(cmp.Or(err, w.Flush()))
 	}()
 	return bufio.NewReaderSize(out, streamBlock)
 }
