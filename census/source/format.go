@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -140,18 +139,12 @@ func encodingHint(row []byte) string {
 // document's end. No text looks like that: four of its characters are a length that
 // is far too large.
 func looksLikeBSON(data []byte) bool {
-	if len(data) < 5 {
+	size, err := documentSize(data)
+	if err != nil || size == 0 || len(data) < 5 {
 		return false
-	}
-	size := binary.LittleEndian.Uint32(data)
-	if size < 5 || size > maxDocument {
-		return false
-	}
-	if size == 5 {
-		return data[4] == 0
 	}
 	_, known := bsonTypes[data[4]]
-	return (known || data[4] == 0x07) && (int(size) > len(data) || data[size-1] == 0)
+	return size == 5 || known || data[4] == 0x07
 }
 
 // oneToALine reports whether JSON that begins with data has one whole document on

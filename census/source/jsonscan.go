@@ -271,25 +271,21 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 // oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if
 // value is something else.
 func oidDigits(value []byte) int {
-	i := skipSpace(value, 1)
-	if !bytes.HasPrefix(value[i:], []byte(`"$oid"`)) {
+	i := 1
+	for _, token := range []string{`"$oid"`, ":", `"`} {
+		if i = skipSpace(value, i); !bytes.HasPrefix(value[i:], []byte(token)) {
+			return -1
+		}
+		i += len(token)
+	}
+	end := i + hexDigits
+	if end >= len(value) || value[end] != '"' || !isHexID(value[i:end]) {
 		return -1
 	}
-	i = skipSpace(value, i+len(`"$oid"`))
-	if i >= len(value) || value[i] != ':' {
+	if end = skipSpace(value, end+1); end != len(value)-1 || value[end] != '}' {
 		return -1
 	}
-	i = skipSpace(value, i+1)
-	if i+1+hexDigits+1 > len(value) || value[i] != '"' || value[i+1+hexDigits] != '"' {
-		return -1
-	}
-	if !isHexID(value[i+1 : i+1+hexDigits]) {
-		return -1
-	}
-	if end := skipSpace(value, i+2+hexDigits); end != len(value)-1 || value[end] != '}' {
-		return -1
-	}
-	return i + 1
+	return i
 }
 
 // extendedTypes are the types of MongoDB Extended JSON v2, and of version 1 where its
