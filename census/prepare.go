@@ -16,13 +16,7 @@ type batchIDs struct {
 	records []idset.Record // in the order of the source; the places count from the start of the batch
 
 	all, plausible secondRange
-	days           []dayCount
-}
-
-// dayCount is how many plausible ids of one day follow each other.
-type dayCount struct {
-	day uint32 // since 1970
-	ids int64
+	days           map[uint32]int64 // plausible ids by day since 1970
 }
 
 // preparer returns a function that prepares batches.
@@ -41,7 +35,7 @@ func (c *Census) preparer() func(*source.Batch) {
 
 // prepare fills g with the ids of items that are in within.
 func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest uint32) {
-	*g = batchIDs{records: g.records[:0], days: g.days[:0]}
+	*g = batchIDs{records: g.records[:0], days: map[uint32]int64{}}
 	filter := within != (objectid.Range{})
 	for i := range items {
 		if filter && !within.Contains(items[i].ID) {
@@ -56,7 +50,7 @@ func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest ui
 // measure finds out when the records of g were created.
 func (g *batchIDs) measure(latest uint32) {
 	all, plausible := noSeconds, noSeconds
-	var today dayCount // the last run
+	today, n := uint32(0), int64(0) // the last run
 	for _, r := range g.records {
 		s := r.Second()
 		all.add(s)
@@ -64,13 +58,14 @@ func (g *batchIDs) measure(latest uint32) {
 			continue
 		}
 		plausible.add(s)
-		if day := s / secondsPerDay; day != today.day {
-			g.days = append(g.days, today)
-			today = dayCount{day: day}
+		if day := s / secondsPerDay; day != today {
+			g.days[today] += n
+			today, n = day, 0
 		}
-		today.ids++
+		n++
 	}
-	g.all, g.plausible, g.days = all, plausible, append(g.days, today)
+	g.days[today] += n
+	g.all, g.plausible = all, plausible
 }
 
 // apply adds g to l. base is the place at which its batch starts.
@@ -80,7 +75,7 @@ func (g *batchIDs) apply(l *collection, base uint32) {
 	l.ids.Add(g.records, base)
 	l.all.merge(g.all)
 	l.plausible.merge(g.plausible)
-	for _, d := range g.days {
-		l.days[d.day] += d.ids
+	for day, n := range g.days {
+		l.days[day] += n
 	}
 }

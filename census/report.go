@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -32,18 +33,8 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 	if o != nil {
 		out = *o
 	}
-	if out.By == "" {
-		out.By = AnyStep
-	}
-	if out.Zone == nil {
-		out.Zone = time.UTC
-	}
-	switch {
-	case out.Top == 0:
-		out.Top = 10
-	case out.Top < 0:
-		out.Top = 0
-	}
+	out.By, out.Zone = cmp.Or(out.By, AnyStep), cmp.Or(out.Zone, time.UTC)
+	out.Top = max(cmp.Or(out.Top, 10), 0) // 0 is no limit
 	return out
 }
 

@@ -146,7 +146,7 @@ func (p page) counts() plot.Counts {
 	buckets := p.Timeline.Buckets
 	return plot.Counts{
 		Counts: make([]int64, len(buckets)),
-		Name:   func(i int) string { return buckets[i].Start.Format(bucketFormat(p.Timeline.By)) },
+		Name:   func(i int) string { return buckets[i].Start.Format(steps[p.Timeline.By].format) },
 		Year:   func(i int) int { return buckets[i].Start.Year() },
 		Number: humanize.Comma,
 		Title:  func(n int64) string { return phrase.Count(n, "id", "ids") },

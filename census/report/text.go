@@ -7,6 +7,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -227,10 +228,7 @@ type Screen struct {
 }
 
 func (s Screen) withDefaults() Screen {
-	if s.Columns == 0 {
-		s.Columns = 80
-	}
-	s.Columns = max(s.Columns, 40)
+	s.Columns = max(cmp.Or(s.Columns, 80), 40)
 	return s
 }
 

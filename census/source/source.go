@@ -64,21 +64,9 @@ type Options struct {
 
 // WithDefaults returns o with every default in its place.
 func (o Options) WithDefaults() Options {
-	if o.Field == "" {
-		o.Field = "_id"
-	}
-	if o.Format == "" {
-		o.Format = Auto
-	}
-	if o.Column == "" {
-		o.Column = o.Field
-	}
-	if o.MaxWindow == 0 {
-		o.MaxWindow = maxWindow
-	}
-	if o.FreeExpansion == 0 {
-		o.FreeExpansion = freeExpansion
-	}
+	o.Field, o.Format = cmp.Or(o.Field, "_id"), cmp.Or(o.Format, Auto)
+	o.Column = cmp.Or(o.Column, o.Field)
+	o.MaxWindow, o.FreeExpansion = cmp.Or(o.MaxWindow, maxWindow), cmp.Or(o.FreeExpansion, freeExpansion)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
