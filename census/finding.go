@@ -20,9 +20,6 @@ type Kind string
 const (
 	// KindDuplicate: an id occurs more than once.
 	KindDuplicate Kind = "duplicate"
-	// KindOverflow: an id occurs again because a process created more than 2^24 ids in
-	// a second.
-	KindOverflow Kind = "counter-overflow"
 	// KindValuePerID: a program draws a new process value for every id.
 	KindValuePerID Kind = "value-per-id"
 	// KindSharedValue: several processes used one process value at the same time.
@@ -54,11 +51,7 @@ var kinds = []struct {
 }{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
-		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, or two processes created the same ids. Compare the documents before one replaces the other.",
-	},
-	{
-		KindOverflow, "ids", "id occurs again because a process created more than 16,777,216 ids in a second", "ids occur again because a process created more than 16,777,216 ids in a second",
-		"Its counter overflowed, and drivers then create the same ids again. Its clock may have stood still. Create fewer ids in a second with one process, or with a generator that does not repeat ids.",
+		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, two processes created the same ids, or one created more than 16,777,216 in a second. Compare the documents before one replaces the other.",
 	},
 	{
 		KindSharedValue, "processes", "process value was used by several processes at the same time", "process values were used by several processes at the same time",
@@ -162,8 +155,7 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		}
 	}
 	if l.unique(c.options.Field) {
-		add(KindDuplicate, t.repeated-t.overflow.count, t.duplicates.examples)
-		add(KindOverflow, t.overflow.count, t.overflow.examples)
+		add(KindDuplicate, t.repeated, t.duplicates.examples)
 	}
 	out = append(out, c.processFindings(t)...)
 	add(KindFuture, t.future.count, t.future.examples)

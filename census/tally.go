@@ -24,7 +24,6 @@ type tally struct {
 	early      sighting
 	duplicates sighting // counts the ids beyond the first of each
 	repeated   int64    // different ids that occur more than once
-	overflow   sighting // counts those of them of seconds in which the counter overflowed
 
 	latest    uint32 // second after which the future begins
 	processes int64
@@ -215,7 +214,6 @@ func (t *tally) merge(other *tally) {
 	t.duplicates.merge(other.duplicates)
 	t.faulty = append(t.faulty, other.faulty[:min(len(other.faulty), maxSuspects-len(t.faulty))]...)
 	t.history.merge(other.history)
-	t.overflow.merge(other.overflow)
 	t.singles.merge(&other.singles)
 	t.broken += other.broken
 	t.suspects.merge(&other.suspects)

@@ -98,10 +98,6 @@ const (
 	minSingles    = 2
 	singleBits    = 20
 
-	// overflowIDs is how many different ids of one process and second let others of
-	// them repeat because the counter overflowed: half of all counters.
-	overflowIDs = idset.CounterRange / 2
-
 	// The usual number of ids in an hour is the median of usualPeriods days before and
 	// after it, if there are minPeriods of them.
 	usualPeriods = 6

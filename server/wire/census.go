@@ -137,7 +137,7 @@ type CensusProcess struct {
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
-	Kind     string           `json:"kind" enum:"duplicate,counter-overflow,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,mixed-types"`
+	Kind     string           `json:"kind" enum:"duplicate,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,mixed-types"`
 	Count    int64            `json:"count" doc:"How many are concerned of what counts says."`
 	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`
