@@ -129,11 +129,11 @@ func (t *textWriter) processes(r *census.Report) {
 	if len(r.TopProcesses) == 0 {
 		return
 	}
-	head := "\nprocesses\n"
+	t.printf("\nprocesses")
 	if n := int64(len(r.TopProcesses)); n < r.Processes {
-		head = fmt.Sprintf("\nprocesses: %d of %s, those with the most ids or with a finding\n", n, humanize.Comma(r.Processes))
+		t.printf(": %d of %s, those with the most ids or with a finding", n, humanize.Comma(r.Processes))
 	}
-	t.printf("%s", head)
+	t.printf("\n")
 	format := time.DateTime
 	if t.screen.Columns < 90 {
 		format = time.DateOnly
@@ -166,16 +166,14 @@ func (t *textWriter) processes(r *census.Report) {
 	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4
 	for _, row := range rows {
 		line := fmt.Sprintf("%-*s %*s %-*s %-*s %*s", widths[0], row[0], widths[1], row[1], widths[2], row[2], widths[3], row[3], widths[4], row[4])
-		switch {
-		case row[5] == "":
-		case used+2+widths[5] <= t.screen.Columns:
+		isWide := used+2+widths[5] <= t.screen.Columns
+		if row[5] != "" && isWide {
 			line += "  " + row[5]
-		default:
-			t.printf("%s\n", line)
-			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
-			continue
 		}
 		t.printf("%s\n", line)
+		if row[5] != "" && !isWide {
+			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
+		}
 	}
 }
 

@@ -149,8 +149,7 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if s.reader.parse != nil {
 		defer s.text.close()
-		l := &blocks{in: s.text, cut: s.reader.cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
-		return l.read(ctx, func() blockParser { return s.reader.parse(s) }, take)
+		return (&blocks{Input: s, prepare: prepare}).read(ctx, take)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
