@@ -249,15 +249,12 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		}
 	}
 	p := b.Prepared.(*prepared)
-	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
-	if err := c.keep(n + strings); err != nil {
+	if err := c.keep(int64(len(p[0].records) + len(p[hexStrings].records))); err != nil {
 		return err
 	}
-	src.objectIDs += n
-	src.stringIDs += strings
-	p.ids.apply(src.collection, base)
-	if strings > 0 || p.strings.outside > 0 {
-		p.strings.apply(src.collection.strings(), base)
+	for k := range p {
+		src.found[k] += int64(len(p[k].records))
+		p[k].apply(&src.collection.found[k], base)
 	}
 	return c.space.Fit()
 }

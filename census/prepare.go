@@ -8,7 +8,7 @@ import (
 
 // prepared is what several goroutines work out about batches at once, so that taking
 // a batch, which must be done in the order of the source, is short.
-type prepared struct{ ids, strings batchIDs }
+type prepared [2]batchIDs // ObjectIds, and strings
 
 // batchIDs is the ids of a batch.
 type batchIDs struct {
@@ -28,8 +28,8 @@ func (c *Census) preparer() func(*source.Batch) {
 			p = new(prepared)
 			b.Prepared = p
 		}
-		p.ids.prepare(b.IDs, c.options.Range, latest)
-		p.strings.prepare(b.Strings, c.options.Range, latest)
+		p[0].prepare(b.IDs, c.options.Range, latest)
+		p[hexStrings].prepare(b.Strings, c.options.Range, latest)
 	}
 }
 
@@ -69,7 +69,7 @@ func (g *batchIDs) measure(latest uint32) {
 }
 
 // apply adds g to l. base is the place at which its batch starts.
-func (g *batchIDs) apply(l *collection, base uint32) {
+func (g *batchIDs) apply(l *foundIDs, base uint32) {
 	l.outside += g.outside
 	l.taken += int64(len(g.records))
 	l.ids.Add(g.records, base)

@@ -29,10 +29,10 @@ func TestManyValuesInABatch(t *testing.T) {
 		for range 2 { // the second time with what the first has left
 			l = newCollection("", new(idset.Space))
 			g.prepare(items, objectid.Range{}, latestSecond(time.Unix(1_700_000_000, 0)))
-			g.apply(l, 7)
+			g.apply(&l.found[0], 7)
 		}
 		got, last := 0, uint64(0)
-		if err := l.ids.Visit(1, func() idset.Visitor {
+		if err := l.found[0].ids.Visit(1, func() idset.Visitor {
 			return func(e idset.Extent) {
 				if e.Len() == 0 {
 					return

@@ -45,8 +45,7 @@ type Source struct {
 	Error string
 
 	collection *collection
-	objectIDs  int64
-	stringIDs  int64            // strings of 24 hexadecimal digits
+	found      [2]int64         // ObjectIds, and strings of 24 hexadecimal digits
 	others     map[string]int64 // by type
 	samples    map[string][]Value
 	parts      map[string]*Source // collections of an archive
@@ -87,9 +86,9 @@ type Other struct {
 // otherValues returns the values of sources that are not counted as ids.
 func otherValues(sources []*Source) (out []Other) {
 	for _, s := range sources {
-		_, areStrings := s.collection.judged()
+		_, which := s.collection.judged()
 		for _, t := range slices.Sorted(maps.Keys(s.others)) {
-			if areStrings && t == source.HexString {
+			if which == hexStrings && t == source.HexString {
 				continue
 			}
 			i := slices.IndexFunc(out, func(o Other) bool { return o.Type == t })
@@ -121,14 +120,14 @@ func (p Position) String() string {
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	space   *idset.Space
-	ids     *idset.Set
+	found   [2]foundIDs // ObjectIds, and those among the values that are strings
+}
 
-	// hexStrings are the ids among the values that are strings. They are judged where
-	// there are no ObjectIds. It is nil where there are none.
-	hexStrings *collection
-	taken      int64 // ids inside the range
-	outside    int64 // ids outside the range
+// foundIDs are ids of one type in a collection.
+type foundIDs struct {
+	ids     *idset.Set
+	taken   int64 // ids inside the range
+	outside int64 // ids outside the range
 
 	// All ids, and the plausible ones: neither before 2009 nor in the future, no
 	// bounds. The first second is above the last where there are none.
@@ -137,7 +136,11 @@ type collection struct {
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
-	return &collection{name: name, space: sp, ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	l := &collection{name: name}
+	for k := range l.found {
+		l.found[k] = foundIDs{ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	}
+	return l
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -150,22 +153,17 @@ func (c *Census) collection(name string) *collection {
 	return l
 }
 
-// strings returns the collection of the ids that are strings.
-func (l *collection) strings() *collection {
-	if l.hexStrings == nil {
-		l.hexStrings = newCollection(l.name, l.space)
-	}
-	return l.hexStrings
-}
+// hexStrings is the index of strings in what has two types of ids.
+const hexStrings = 1
 
-// judged returns what is judged of l: its ObjectIds or, if there are none, its ids
-// that are strings. Where none of either is in the range, those outside decide.
-func (l *collection) judged() (judged *collection, areStrings bool) {
-	if s := l.hexStrings; l.taken == 0 && s != nil && (s.taken > 0 || l.outside == 0) {
-		s.sources = l.sources
-		return s, true
+// judged returns what is judged of l, and which of its types that is: its ObjectIds or, if
+// there are none, its ids that are strings. Where none of either is in the range, those
+// outside decide.
+func (l *collection) judged() (judged *foundIDs, which int) {
+	if o, s := &l.found[0], &l.found[hexStrings]; o.taken == 0 && (s.taken > 0 || o.outside == 0 && s.outside > 0) {
+		return s, hexStrings
 	}
-	return l, false
+	return &l.found[0], 0
 }
 
 // unique reports whether an id should be there once only: as an _id, but not as

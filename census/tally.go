@@ -121,7 +121,7 @@ func (t *tally) settle(p *process) {
 }
 
 // analyse counts the ids of l, on several goroutines.
-func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
+func (l *foundIDs) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
 	shown := l.plausible
 	switch {
 	case shown.empty(): // show what there is
@@ -178,7 +178,7 @@ func (t *tally) trim() {
 
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
-func (l *collection) core() secondRange {
+func (l *foundIDs) core() secondRange {
 	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
 	for _, n := range l.days {
