@@ -448,8 +448,8 @@ func rhythmSeeds(days int) (from, to uint64, all bool) {
 	return 0, testenv.Size[uint64](1, 2), false
 }
 
-// TestRhythms holds that jobs and shops have no outages, imports, deletions and
-// deployments. Where lengths of gaps have a heavy tail, outages are possible ones.
+// TestRhythms holds that jobs and shops have no outages, imports and deletions.
+// Where lengths of gaps have a heavy tail, outages are possible ones.
 func TestRhythms(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
