@@ -18,8 +18,7 @@
 // Every id counts: numbers are not estimated from a sample. A census needs at most
 // 24 bytes of memory for each id, and some hundred megabytes in addition, whatever
 // the size of the documents; beyond a limit, see Options.Memory, ids go to disk, and the
-// numbers are the same. So are those of several censuses that were saved, see
-// [Census.Save], and read as one. No input makes it crash or run for ever. Unreadable
+// numbers are the same. No input makes it crash or run for ever. Unreadable
 // records are reported with their positions and skipped, and what was read before
 // still counts.
 //
@@ -53,8 +52,8 @@
 // # Design
 //
 // Each id becomes a record of 16 bytes in the list of its process value. Lists for which
-// there is no memory are sorted and written to disk in blocks (internal/idset), as in a
-// saved census (file.go), and read again some process values at a time.
+// there is no memory are sorted and written to disk (internal/idset), and read again some
+// process values at a time.
 // Dumps are mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
 // process with a clock that runs forwards is divided into lines (lines.go), of which
@@ -163,9 +162,9 @@ type Census struct {
 
 // placeSpan is a stretch of places that belong to one source.
 type placeSpan struct {
-	Place  uint32 `json:"place"`
-	Source int    `json:"source"`
-	Number int64  `json:"number"` // of the document at Place, counted from 0
+	place  uint32
+	source *Source
+	number int64 // of the document at place, counted from 0
 }
 
 // New returns an empty census.
@@ -216,11 +215,7 @@ func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
 		return err
 	}
 	src.Format, src.Unit = input.Format, input.Unit
-	if input.Format == source.Saved {
-		return input.ReadSaved(func(saved io.Reader) error { return c.load(ctx, src, saved) })
-	}
-	inOrder := c.options.Field == "_id" && src.Format != source.Grep
-	return input.Read(ctx, c.preparer(inOrder), func(b *source.Batch) error { return c.take(src, b) })
+	return input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
 }
 
 // take adds a batch.
@@ -233,8 +228,8 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	}
 	base := c.places
 	c.places += b.Documents
-	if n := len(c.spans); n == 0 || c.spans[n-1].Source != src.number {
-		c.spans = append(c.spans, placeSpan{base, src.number, src.Units})
+	if n := len(c.spans); n == 0 || c.spans[n-1].source != src {
+		c.spans = append(c.spans, placeSpan{base, src, src.Units})
 	}
 	src.Units += int64(b.Documents)
 	src.Without += b.Without
@@ -254,15 +249,12 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		}
 	}
 	p := b.Prepared.(*prepared)
-	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
-	if err := c.keep(n + strings); err != nil {
+	if err := c.keep(int64(len(p[0].records) + len(p[hexStrings].records))); err != nil {
 		return err
 	}
-	src.objectIDs += n
-	src.stringIDs += strings
-	p.ids.apply(src.collection, src, base)
-	if strings > 0 || p.strings.outside > 0 {
-		p.strings.apply(src.collection.strings(), src, base)
+	for k := range p {
+		src.found[k] += int64(len(p[k].records))
+		p[k].apply(&src.collection.found[k], base)
 	}
 	return c.space.Fit()
 }
@@ -281,7 +273,7 @@ func (c *Census) keep(n int64) error {
 
 // addSource adds src to the census and to its collection.
 func (c *Census) addSource(src *Source) *Source {
-	src.number = len(c.sources)
+	src.others, src.samples = map[string]int64{}, map[string][]Value{}
 	src.collection = c.collection(src.Collection)
 	src.collection.sources = append(src.collection.sources, src)
 	c.sources = append(c.sources, src)
@@ -304,10 +296,9 @@ func (c *Census) part(src *Source, collection string) *Source {
 
 // position returns where place is.
 func (c *Census) position(place uint32) Position {
-	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Place > place }) - 1
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].place > place }) - 1
 	sp := c.spans[i]
-	src := c.sources[sp.Source]
-	return Position{src.Name, src.Collection, src.Unit, sp.Number + int64(place-sp.Place) + 1}
+	return Position{sp.source.Name, sp.source.Collection, sp.source.Unit, sp.number + int64(place-sp.place) + 1}
 }
 
 // latestSecond is the last second that is not the future.

@@ -143,7 +143,6 @@ func (l landing) bits(n int) float64 {
 // which one continues the other; all others are restarts.
 func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
-	runs := make([]int, len(ls.list)) // of each line: its index in lives
 	from, at := make([]int64, len(clusters)), make([]int64, len(clusters))
 	for i := range ls.list {
 		l := &ls.list[i]
@@ -164,35 +163,18 @@ func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 			v.gaps += at[i] - from[i] + 1
 		}
 	}
-	for i := range ls.list {
-		l := &ls.list[i]
-		c := &clusters[l.cluster]
-		continues := -1 // the line whose run goes on
-		switch {
-		case c.whole && i != c.first[0]:
-			continues = c.first[0]
-		case i > 0:
-			before := &ls.list[i-1]
-			ahead := (l.from - before.at) & idset.CounterMask
-			elapsed := max(int64(l.first)-int64(before.last)+1, 1)
-			if float64(ahead) <= paceFactor*float64(pace)*float64(elapsed) && ahead <= maxGap {
-				v.gaps += ahead - 1
-				continues = i - 1
-			} else {
-				v.restarts++
-			}
-		}
-		if continues < 0 && len(v.lives) < maxRuns {
-			runs[i] = len(v.lives)
-			v.lives = append(v.lives, life{l.first, l.last, l.ids})
+	for i := 1; i < len(ls.list); i++ {
+		before, l := &ls.list[i-1], &ls.list[i]
+		if c := &clusters[l.cluster]; c.whole && i != c.first[0] {
 			continue
 		}
-		runs[i] = len(v.lives) - 1
-		if continues >= 0 {
-			runs[i] = runs[continues]
+		ahead := (l.from - before.at) & idset.CounterMask
+		elapsed := max(int64(l.first)-int64(before.last)+1, 1)
+		if float64(ahead) <= paceFactor*float64(pace)*float64(elapsed) && ahead <= maxGap {
+			v.gaps += ahead - 1
+		} else {
+			v.restarts++
 		}
-		one := &v.lives[runs[i]]
-		one.first, one.last, one.ids = min(one.first, l.first), max(one.last, l.last), one.ids+l.ids
 	}
 	v.gaps = max(v.gaps, 0)
 }

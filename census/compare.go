@@ -83,7 +83,11 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 	y, _ := pair[1].judged()
 	var failed error
 	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
-		d.side(inA).only(r)
+		side := &d.B
+		if inA {
+			side = &d.A
+		}
+		side.only(r)
 		if only != nil {
 			return only(inA, r.ID())
 		}
@@ -99,13 +103,6 @@ func newSide(c *Census) Side {
 		s.Others += o.Count
 	}
 	return s
-}
-
-func (d *Difference) side(inA bool) *Side {
-	if inA {
-		return &d.A
-	}
-	return &d.B
 }
 
 func (s *Side) only(r idset.Record) {

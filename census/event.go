@@ -2,44 +2,29 @@ package census
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
 
-// EventKind is what an [Event] is.
-type EventKind string
-
+// The kinds of events that are not findings. Other events have the kind of the finding
+// about the process concerned.
 const (
-	// Deployment: processes ended and others began, at least three and half of those
-	// alive.
-	Deployment EventKind = "deployment"
-	// Restart: fewer processes ended and others began.
-	Restart EventKind = "restart"
-	// Outage: no id was created where there usually are many.
-	Outage EventKind = "outage"
-	// Import: far more ids were created than usually.
-	Import EventKind = "import"
-	// Deletion: ids that were created are not in the data.
-	Deletion EventKind = "deletion"
-	// ClockStep: the clock of a process was set backwards.
-	ClockStep EventKind = "clock-step"
-	// SharedValue: several processes used one process value.
-	SharedValue EventKind = "shared-process-value"
-	// ResumedState: a process used counters again.
-	ResumedState EventKind = "resumed-state"
-	// NoSequence: the counters of a process do not count.
-	NoSequence EventKind = "no-sequence"
+	// KindOutage: no id was created where there usually are many.
+	KindOutage Kind = "outage"
+	// KindImport: far more ids were created than usually.
+	KindImport Kind = "import"
+	// KindDeletion: ids that were created are not in the data.
+	KindDeletion Kind = "deletion"
 )
 
 // Event is something that happened in the life of a collection.
 type Event struct {
-	Kind  EventKind
+	Kind  Kind
 	Start time.Time
 	End   time.Time // not before Start
 	// Size is how many ids are concerned: those of an import, about as many as are
-	// missing after a deletion, or as an outage would usually have had; of a
-	// deployment and a restart, processes; of a clock step, seconds.
+	// missing after a deletion, or as an outage would usually have had; of a clock
+	// step, seconds.
 	Size int64
 	// Share is the part of the ids created then that a deletion took, from 0 to 1.
 	Share float64
@@ -67,7 +52,7 @@ const (
 // outage, in the busiest and in the quietest hours of the week of a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	out, shortest := h.outages(zone)
-	out = slices.Concat(out, h.imports(), h.deletions(), h.deployments())
+	out = slices.Concat(out, h.imports(), h.deletions())
 	sortEvents(out)
 	return out, shortest
 }
@@ -127,7 +112,7 @@ func (h *history) imports() (out []Event) {
 		for h.minutes[b-1] < peak/10 {
 			b--
 		}
-		out = append(out, Event{Kind: Import, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
+		out = append(out, Event{Kind: KindImport, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
 	}
 	return out
 }
@@ -179,7 +164,7 @@ func (h *history) deletions() (out []Event) {
 			continue
 		}
 		e := Event{
-			Kind: Deletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
+			Kind: KindDeletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
 			Size: int64(gone), Share: gone / made, Confidence: Likely,
 		}
 		if d == from {
@@ -190,70 +175,13 @@ func (h *history) deletions() (out []Event) {
 	return out
 }
 
-// change is the begin or the end of a life, which happened at some time in a stretch.
-type change struct {
-	from, to int64
-	begin    bool
-}
-
-// deployments returns when processes ended and others began.
-func (h *history) deployments() (out []Event) {
-	var changes []change
-	alive := 0
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, l := range h.lives.list {
-		first, last = min(first, int64(l.first)), max(last, int64(l.last))
-	}
-	for _, l := range h.lives.list {
-		// Four ids would be expected until a process that lives is seen.
-		slack := int64(min(4*l.interval(), maxSlack)) + minSlack
-		if int64(l.last-l.first) < runFactor*slack {
-			continue
-		}
-		if int64(l.first)-slack > first {
-			changes = append(changes, change{int64(l.first) - slack, int64(l.first), true})
-		} else {
-			alive++ // from the beginning
-		}
-		if int64(l.last)+slack < last {
-			changes = append(changes, change{int64(l.last), int64(l.last) + slack, false})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	for i := 0; i < len(changes); {
-		// The changes whose stretches overlap are one event.
-		begins, ends, until := 0, 0, changes[i].to
-		begin, end := int64(math.MaxInt64), int64(0) // of the first lives that began, and of the last
-		j := i
-		for ; j < len(changes) && changes[j].from <= until; j++ {
-			until = min(max(until, changes[j].to), changes[i].from+maxSlack)
-			if changes[j].begin {
-				begins++
-				begin, end = min(begin, changes[j].to), max(end, changes[j].to)
-			} else {
-				ends++
-			}
-		}
-		if n := min(begins, ends); n > 0 {
-			e := Event{Kind: Restart, Start: moment(uint32(begin)), End: moment(uint32(end)), Size: int64(n), Confidence: Possible}
-			if n >= 3 && 2*n >= alive {
-				e.Kind, e.Confidence = Deployment, Likely
-			}
-			out = append(out, e)
-		}
-		alive += begins - ends
-		i = j
-	}
-	return out
-}
-
 // faultEvents returns the events of single processes.
 func (t *tally) faultEvents() (out []Event) {
 	need, _ := t.suspects.need(t.broken)
-	for f, text := range faultKinds {
+	for f, of := range faultKinds {
 		_, found := t.suspects.found[f].between(need, maxBits+1)
 		for _, one := range found {
-			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
+			e := Event{Kind: of.kind, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
 			if fault(f) == stepped {
 				before, after := one.examples[0].Second(), one.examples[1].Second()
 				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)
@@ -262,26 +190,4 @@ func (t *tally) faultEvents() (out []Event) {
 		}
 	}
 	return out
-}
-
-// maxEvents is how many events a report has at most.
-const maxEvents = 2000
-
-// weightiest leaves out restarts, and then what is shortest, until few enough are left.
-func weightiest(events []Event) []Event {
-	weight := func(e Event) int64 {
-		switch e.Kind {
-		case Restart:
-			return 0
-		case Deployment:
-			return 1 + e.Size
-		case Outage, Import, Deletion:
-			return 1000 + e.Size
-		}
-		return math.MaxInt64
-	}
-	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(weight(b), weight(a)) })
-	events = events[:maxEvents]
-	sortEvents(events)
-	return events
 }

@@ -26,40 +26,12 @@ func TestFaultEvents(t *testing.T) {
 	c.suspects.found[shared].add(weak)
 	when := func(second int64) time.Time { return time.Unix(second, 0).UTC() }
 	want := []Event{
-		{Kind: SharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
-		{Kind: ClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
-		{Kind: ResumedState, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
+		{Kind: KindSharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
+		{Kind: KindClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
+		{Kind: KindResumed, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
 	}
 	if got := c.faultEvents(); !slices.Equal(got, want) {
 		t.Errorf("events\n%+v, want\n%+v", got, want)
-	}
-}
-
-// TestWeightiest holds what is left out of too many events: restarts before all, then
-// deployments, then what is smallest. The rest stays in order of time.
-func TestWeightiest(t *testing.T) {
-	var events []Event
-	for i := range maxEvents + 4 {
-		e := Event{Kind: SharedValue, Start: time.Unix(int64(i), 0)}
-		switch i {
-		case 5:
-			e.Kind, e.Size = Outage, 1
-		case 10, 20:
-			e.Kind, e.Size = Restart, 1_000_000
-		case 30:
-			e.Kind, e.Size = Deployment, 12
-		case 40:
-			e.Kind, e.Size = Import, 2
-		case 50:
-			e.Kind, e.Size = Deletion, 3
-		}
-		events = append(events, e)
-	}
-	want := slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
-		return e.Kind == Restart || e.Kind == Deployment || e.Kind == Outage
-	})
-	if got := weightiest(events); !slices.Equal(got, want) {
-		t.Errorf("%d events are left, want %d", len(got), len(want))
 	}
 }
 

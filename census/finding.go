@@ -14,15 +14,12 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Kind is what a [Finding] is about.
+// Kind is what a [Finding] is about, or what an [Event] is.
 type Kind string
 
 const (
 	// KindDuplicate: an id occurs more than once.
 	KindDuplicate Kind = "duplicate"
-	// KindOverflow: an id occurs again because a process created more than 2^24 ids in
-	// a second.
-	KindOverflow Kind = "counter-overflow"
 	// KindValuePerID: a program draws a new process value for every id.
 	KindValuePerID Kind = "value-per-id"
 	// KindSharedValue: several processes used one process value at the same time.
@@ -41,9 +38,6 @@ const (
 	KindTooEarly Kind = "too-early"
 	// KindBound: an id has only a time. Its other eight bytes are all 00 or all FF.
 	KindBound Kind = "bound"
-	// KindDisorder: an id comes after 16 or more that were created over a minute
-	// later.
-	KindDisorder Kind = "disorder"
 	// KindMixedTypes: the field has values of other types than ObjectId, too.
 	KindMixedTypes Kind = "mixed-types"
 )
@@ -57,11 +51,7 @@ var kinds = []struct {
 }{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
-		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, or two processes created the same ids. Compare the documents before one replaces the other.",
-	},
-	{
-		KindOverflow, "ids", "id occurs again because a process created more than 16,777,216 ids in a second", "ids occur again because a process created more than 16,777,216 ids in a second",
-		"Its counter overflowed, and drivers then create the same ids again. Its clock may have stood still. Create fewer ids in a second with one process, or with a generator that does not repeat ids.",
+		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, two processes created the same ids, or one created more than 16,777,216 in a second. Compare the documents before one replaces the other.",
 	},
 	{
 		KindSharedValue, "processes", "process value was used by several processes at the same time", "process values were used by several processes at the same time",
@@ -94,10 +84,6 @@ var kinds = []struct {
 	{
 		KindBound, "ids", "id has only a time, no process value and no counter", "ids have only a time, no process value and no counter",
 		"Such ids are bounds for queries by time. Stored as ids, two of the same second are equal: find the code that stores them.",
-	},
-	{
-		KindDisorder, "ids", "id comes after others that were created more than a minute later, by up to", "ids come after others that were created more than a minute later, by up to",
-		"The source is not in order of creation time. Documents were stored long after their ids were created, by imports, queues or clocks that differ, or the export is sorted by something else. Read in the order of _id, not in natural order, where time matters.",
 	},
 	{
 		KindMixedTypes, "values", "value of another type beside the ObjectIds:", "values of other types beside the ObjectIds:",
@@ -169,21 +155,12 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		}
 	}
 	if l.unique(c.options.Field) {
-		add(KindDuplicate, t.repeated-t.overflow.Count, t.duplicates.Examples)
-		add(KindOverflow, t.overflow.Count, t.overflow.Examples)
+		add(KindDuplicate, t.repeated, t.duplicates.examples)
 	}
 	out = append(out, c.processFindings(t)...)
-	add(KindFuture, t.future.Count, t.future.Examples)
-	add(KindTooEarly, t.early.Count, t.early.Examples)
-	add(KindBound, t.bounds.Count, t.bounds.Examples)
-	if n := l.late.Count; n > 0 {
-		most := phrase.Length(time.Duration(l.late.Most) * time.Second)
-		examples := append([]Example{c.example(l.late.Latest, "late by "+most)}, c.examples(l.late.Examples)...)
-		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
-			examples = append(examples[:1], examples[2:]...)
-		}
-		out = append(out, newFinding(KindDisorder, n, " "+most, examples[:min(len(examples), maxExamples)]))
-	}
+	add(KindFuture, t.future.count, t.future.examples)
+	add(KindTooEarly, t.early.count, t.early.examples)
+	add(KindBound, t.bounds.count, t.bounds.examples)
 	if l.unique(c.options.Field) && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
 		var types []string
@@ -199,13 +176,12 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 // faultKinds are the findings and events about single processes, by fault.
 var faultKinds = [faults]struct {
 	kind  Kind
-	event EventKind
 	notes [2]string // of two examples in turn
 }{
-	shared:     {KindSharedValue, SharedValue, [2]string{}},
-	stepped:    {KindClockStep, ClockStep, [2]string{"before", "after"}},
-	resumed:    {KindResumed, ResumedState, [2]string{"before", "uses counters again"}},
-	noSequence: {KindNoSequence, NoSequence, [2]string{}},
+	shared:     {KindSharedValue, [2]string{}},
+	stepped:    {KindClockStep, [2]string{"before", "after"}},
+	resumed:    {KindResumed, [2]string{"before", "uses counters again"}},
+	noSequence: {KindNoSequence, [2]string{}},
 }
 
 // processFindings returns the findings about single processes.

@@ -3,16 +3,14 @@ package census
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // history is what the ids of a collection show over time: how many there are by minute,
-// how many counters are missing by hour, and when processes lived.
+// and how many counters are missing by hour.
 type history struct {
 	from    uint32  // first second, at the start of an hour
 	minutes []int32 // different ids
 	gaps    []int64 // missing counters by hour, without restarts
-	lives   lives
 }
 
 // newHistory returns an empty history of plausible seconds.
@@ -22,7 +20,7 @@ func newHistory(r secondRange) *history {
 	}
 	from := r.first - r.first%secondsPerHour
 	hours := int((r.last-from)/secondsPerHour) + 1
-	return &history{from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours), lives: lives{least: minLife}}
+	return &history{from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours)}
 }
 
 const secondsPerHour = 60 * 60
@@ -54,15 +52,6 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	}
 }
 
-// live adds the lives of a process.
-func (h *history) live(all ...life) {
-	for _, one := range all {
-		if h.holds(one.first) && h.holds(one.last) {
-			h.lives.add(one)
-		}
-	}
-}
-
 func (h *history) merge(other *history) {
 	for i, n := range other.minutes {
 		h.minutes[i] += n
@@ -70,7 +59,6 @@ func (h *history) merge(other *history) {
 	for i := range other.gaps {
 		h.gaps[i] += other.gaps[i]
 	}
-	h.lives.merge(other.lives)
 }
 
 // hour returns how many ids an hour has.
@@ -81,47 +69,6 @@ func sumCounts(counts []int32) (n int64) {
 		n += int64(k)
 	}
 	return n
-}
-
-// life is one run of a process.
-type life struct {
-	first, last uint32
-	ids         int64
-}
-
-// interval returns how many seconds its ids are apart, on average.
-func (l life) interval() float64 { return float64(l.last-l.first) / float64(max(l.ids-1, 1)) }
-
-// lives keeps the lives with the most ids.
-type lives struct {
-	list  []life
-	least int64 // fewer ids are left out
-}
-
-const (
-	minLife  = 8
-	maxLives = 1 << 18
-)
-
-func (l *lives) add(one life) {
-	if one.ids < l.least {
-		return
-	}
-	l.list = append(l.list, one)
-	l.trim()
-}
-
-func (l *lives) trim() {
-	for len(l.list) > maxLives {
-		l.least *= 2
-		l.list = slices.DeleteFunc(l.list, func(one life) bool { return one.ids < l.least })
-	}
-}
-
-func (l *lives) merge(other lives) {
-	l.least = max(l.least, other.least)
-	l.list = slices.DeleteFunc(append(l.list, other.list...), func(one life) bool { return one.ids < l.least })
-	l.trim()
 }
 
 // usual returns how many ids an hour usually has, the median of the same hour of
@@ -143,33 +90,4 @@ func median[N cmp.Ordered](counts []N) (zero N) {
 	}
 	slices.Sort(counts)
 	return counts[len(counts)/2]
-}
-
-// Rates are how many ids are created in which time.
-type Rates struct {
-	// TypicalDay is the median of all days from the first to the last id.
-	TypicalDay int64
-	// BusiestDay is the day with the most ids, in the timeline's zone.
-	BusiestDay Bucket
-	// ShortestOutage is how long a silence in the busiest and in the quietest hours of
-	// the week must be to be told from chance; zero if that is not known.
-	ShortestOutage [2]time.Duration
-}
-
-// rates returns the rates of a history in a zone, given the shortest outage.
-func (h *history) rates(zone *time.Location, shortest [2]time.Duration) Rates {
-	r := Rates{ShortestOutage: shortest}
-	var days []Bucket
-	for i := range h.hours() {
-		y, m, d := h.minute(i * 60).In(zone).Date()
-		if k := len(days); k == 0 || days[k-1].Start.Day() != d {
-			days = append(days, Bucket{Start: time.Date(y, m, d, 0, 0, 0, 0, zone)})
-		}
-		days[len(days)-1].IDs += h.hour(i)
-	}
-	if len(days) > 0 {
-		slices.SortStableFunc(days, func(a, b Bucket) int { return cmp.Compare(a.IDs, b.IDs) })
-		r.TypicalDay, r.BusiestDay = days[len(days)/2].IDs, days[len(days)-1]
-	}
-	return r
 }

@@ -274,72 +274,8 @@ func TestThresholdsOfDeletions(t *testing.T) {
 	}
 }
 
-func TestDeployments(t *testing.T) {
-	const hour = secondsPerHour
-	lives := func(n, from, to int) (out []life) {
-		for range n {
-			out = append(out, life{monday + uint32(from), monday + uint32(to), 1000})
-		}
-		return out
-	}
-	for _, test := range []struct {
-		name  string
-		lives [][]life
-		want  string
-	}{
-		{"three of three", [][]life{lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
-		{"two of two", [][]life{lives(2, 0, 10*hour), lives(2, 10*hour+20, 20*hour)}, "restart 600-600 2 possible"},
-		{"three of six", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
-		{"three of seven", [][]life{lives(4, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "restart 600-600 3 possible"},
-		{"an end alone", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour)}, ""},
-		{"a begin alone", [][]life{lives(3, 0, 20*hour), lives(3, 10*hour, 20*hour)}, ""},
-		{"an end long before", [][]life{lives(3, 0, 10*hour), lives(3, 14*hour, 24*hour)}, ""},
-	} {
-		h := newHistory(secondRange{monday, monday + 30*hour})
-		for _, l := range slices.Concat(test.lives...) {
-			h.live(l)
-		}
-		if got := h.describe(h.deployments()); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
-func TestRates(t *testing.T) {
-	h := newHistory(secondRange{monday, monday + 20*secondsPerDay - 1})
-	for i := 0; i < len(h.minutes); i += 60 {
-		h.minutes[i] = 2
-	}
-	h.minutes[10_000] = 99
-	r := h.rates(time.UTC, [2]time.Duration{1, 2})
-	if b := r.BusiestDay; r.TypicalDay != 48 || !b.Start.Equal(h.minute(8640)) || b.IDs != 147 || r.ShortestOutage[1] != 2 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// TestThresholdsOfChanges holds how long after its last id a process may have ended, and
-// before its first one begun, and how many ids a deletion takes at least.
-func TestThresholdsOfChanges(t *testing.T) {
-	for _, test := range []struct {
-		pause uint32
-		life  life // from its start
-		want  string
-	}{
-		{2 * (30 + 4*36), life{0, 36_000, 1000}, "deployment 605-605 3 likely"},
-		{2*(30+4*36) + 1, life{0, 36_000, 1000}, ""},
-		{2*6*secondsPerHour + 30, life{0, 360_000, 9}, "deployment 6720-6720 3 likely"},
-		{2*6*secondsPerHour + 31, life{0, 360_000, 9}, ""},
-	} {
-		h := newHistory(secondRange{monday, monday + 2*test.life.last + test.pause})
-		for range 3 {
-			h.live(life{monday, monday + test.life.last, test.life.ids})
-			again := monday + test.life.last + test.pause
-			h.live(life{again, again + test.life.last, test.life.ids})
-		}
-		if got := h.describe(h.deployments()); got != test.want {
-			t.Errorf("%d seconds: %s, want %s", test.pause, got, test.want)
-		}
-	}
+// TestLeastDeletion holds how many ids a deletion takes at least.
+func TestLeastDeletion(t *testing.T) {
 	for created, want := range map[int64]bool{166: false, 167: true} {
 		h := steady(10, 0)
 		for d := range 70 {

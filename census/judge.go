@@ -31,8 +31,7 @@ type verdict struct {
 	doubt    DoubtKind // why something cannot be told, or empty
 	gaps     int64
 	restarts int64
-	lives    []life // the runs of the process, up to maxRuns
-	isPart   bool   // of the ids only the first ones were judged
+	isPart   bool // of the ids only the first ones were judged
 }
 
 // evidence is how sure it is that something is not the life of a healthy process, with
@@ -131,9 +130,7 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 	if v.bits() < proofBits {
 		v.judgeDisorder(ls, int64(e.Len()), value)
 	}
-	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 || v.isPart {
-		v.lives = nil
-	}
+	ls.countGaps(clusters, &v)
 	return v
 }
 

@@ -90,7 +90,7 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 		if s.score < outageMargin {
 			continue
 		}
-		e := Event{Kind: Outage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: Possible}
+		e := Event{Kind: KindOutage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: Possible}
 		switch {
 		case i >= exceptional: // silences of other lengths have such a tail
 		case s.score >= certainMargin:
@@ -103,7 +103,7 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 			missing += h.gaps[hour]
 		}
 		if float64(missing) > s.expected/2 && s.to-s.from >= 60 {
-			e.Kind, e.Size, e.Share, e.Confidence, e.Usual = Deletion, missing, 1, Likely, ""
+			e.Kind, e.Size, e.Share, e.Confidence, e.Usual = KindDeletion, missing, 1, Likely, ""
 		}
 		out = append(out, e)
 	}

@@ -448,8 +448,8 @@ func rhythmSeeds(days int) (from, to uint64, all bool) {
 	return 0, testenv.Size[uint64](1, 2), false
 }
 
-// TestRhythms holds that jobs and shops have no outages, imports, deletions and
-// deployments. Where lengths of gaps have a heavy tail, outages are possible ones.
+// TestRhythms holds that jobs and shops have no outages, imports and deletions.
+// Where lengths of gaps have a heavy tail, outages are possible ones.
 func TestRhythms(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -505,7 +505,7 @@ func TestOutagesAreFound(t *testing.T) {
 			var hit census.Confidence
 			for _, e := range s.report(t).Events {
 				switch {
-				case e.Kind != census.Outage:
+				case e.Kind != census.KindOutage:
 				case e.Start.Unix() <= s.hole[0]+hour && e.End.Unix() >= s.hole[1]-hour:
 					if hit = e.Confidence; e.Usual == "" {
 						t.Errorf("%s: nothing is usual", k.name)

@@ -53,7 +53,6 @@ func (t *tally) count(e idset.Extent) {
 				}
 				if repeats == 0 {
 					t.repeated++
-					second.repeated++
 					t.duplicates.add(1, prev, r)
 				} else {
 					t.duplicates.add(1)
@@ -158,7 +157,6 @@ type secondCount struct {
 	at       uint32
 	ids      int64
 	distinct int64
-	repeated int64 // different ids that occur more than once
 	first    idset.Record
 }
 
@@ -170,12 +168,6 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 		t.off += s.ids
 	}
 	t.history.add(s.at, s.distinct)
-	if s.distinct >= overflowIDs {
-		t.overflow.add(s.repeated, s.first)
-		t.duplicates.Examples = slices.DeleteFunc(t.duplicates.Examples, func(r idset.Record) bool {
-			return r.Value() == s.first.Value() && r.Second() == s.at
-		})
-	}
 	switch {
 	case s.at > t.latest:
 		t.future.add(s.distinct, s.first)

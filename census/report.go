@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -32,18 +33,8 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 	if o != nil {
 		out = *o
 	}
-	if out.By == "" {
-		out.By = AnyStep
-	}
-	if out.Zone == nil {
-		out.Zone = time.UTC
-	}
-	switch {
-	case out.Top == 0:
-		out.Top = 10
-	case out.Top < 0:
-		out.Top = 0
-	}
+	out.By, out.Zone = cmp.Or(out.By, AnyStep), cmp.Or(out.Zone, time.UTC)
+	out.Top = max(cmp.Or(out.Top, 10), 0) // 0 is no limit
 	return out
 }
 
@@ -100,10 +91,11 @@ type Report struct {
 	// a fault, by kind, most processes first. It is empty if all breaks are explained.
 	Doubts []Doubt
 
-	// Rates are how many ids are created in which time, and Events what happened, in order
-	// of time.
-	Rates  Rates
+	// Events are what happened, in order of time.
 	Events []Event
+	// ShortestOutage is how long a silence in the busiest and in the quietest hours of
+	// the week must be to be told from chance; zero if that is not known.
+	ShortestOutage [2]time.Duration
 
 	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
@@ -212,10 +204,8 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 // settle prepares c for being judged, after the last source or the last so far.
 func (c *Census) settle() error {
 	for _, s := range c.sources {
-		s.IDs = s.objectIDs
-		if _, areStrings := s.collection.judged(); areStrings {
-			s.IDs = s.stringIDs
-		}
+		_, which := s.collection.judged()
+		s.IDs = s.found[which]
 	}
 	return c.space.Settle()
 }
@@ -224,7 +214,7 @@ func (c *Census) settle() error {
 // empty. An archive has one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
 	for _, l := range c.collections {
-		if l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 || l.name != "" && s.Collections == 0 }) {
+		if l.found[0].taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 || l.name != "" && s.Collections == 0 }) {
 			out = append(out, l)
 		}
 	}
@@ -233,15 +223,15 @@ func (c *Census) used() (out []*collection) {
 
 // report returns the report of one collection.
 func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
-	l, areStrings := l.judged()
-	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
+	ids, which := l.judged()
+	t, err := ids.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
 		Collection: l.name, Partial: c.partial,
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
-		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
+		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: ids.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
 		Others:   otherValues(l.sources),
@@ -251,11 +241,11 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
-	if !l.plausible.empty() {
-		first, last := moment(l.plausible.first), moment(l.plausible.last)
+	if !ids.plausible.empty() {
+		first, last := moment(ids.plausible.first), moment(ids.plausible.last)
 		r.First, r.Last = &first, &last
 	}
-	if areStrings {
+	if which == hexStrings {
 		r.Strings = t.ids
 	}
 	for _, s := range l.sources {
@@ -269,13 +259,10 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}
-	events, shortest := t.history.events(options.Zone)
-	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, shortest)
-	r.Events = append(events, t.faultEvents()...)
+	r.Doubts = c.doubts(t)
+	r.Events, r.ShortestOutage = t.history.events(options.Zone)
+	r.Events = append(r.Events, t.faultEvents()...)
 	sortEvents(r.Events)
-	if len(r.Events) > maxEvents {
-		r.Events = weightiest(r.Events)
-	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil
 }

@@ -2,7 +2,6 @@ package census_test
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/oidkit/oid/census"
@@ -47,50 +46,6 @@ func TestValuePerID(t *testing.T) {
 			}
 			if got < test.want*999/1000 || got > test.want+2 || test.want == 0 && got > 0 {
 				t.Errorf("%d ids of a program, %d others, seed %d: found %d", test.program, test.others, seed, got)
-			}
-		}
-	}
-}
-
-// TestOverflow counts ids of a process that creates more than 2^24 in a second, from
-// which on they repeat, beside an id that occurs twice for another reason.
-func TestOverflow(t *testing.T) {
-	testenv.WithoutRace(t)
-	t.Parallel()
-	for distinct, want := range map[int][]census.Kind{
-		1 << 23:   {census.KindOverflow, census.KindDuplicate},
-		1<<23 - 1: {census.KindDuplicate},
-	} {
-		i, n := 0, distinct+1000
-		documents := &endless{size: (n + 2) * 22, fill: func(p []byte) int {
-			k := 0
-			for ; k+22 <= len(p) && i < n+2; k += 22 {
-				d := p[k : k+22]
-				copy(d, "\x16\x00\x00\x00\x07_id\x00\x65\x00\x00\x00\xaa\xbb\xcc\xdd\xee")
-				c := uint32(i % distinct)
-				if i >= n {
-					c, d[12] = 7, 9 // two of another second
-				}
-				d[18], d[19], d[20] = byte(c>>16), byte(c>>8), byte(c)
-				i++
-			}
-			return k
-		}}
-		c := census.New(nil)
-		if err := c.Read(t.Context(), "documents", documents); err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Report(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(want)
-		if got := kinds(r); !slices.Equal(got, want) || r.Repeated != 1001 {
-			t.Errorf("%d different ids in a second: %v, %d repeated, want %v", distinct, got, r.Repeated, want)
-		}
-		for _, f := range r.Findings {
-			if f.Kind == census.KindOverflow && f.Count != 1000 || f.Kind == census.KindDuplicate && len(want) == 2 && (f.Count != 1 || f.Examples[0].ID[3] != 9) {
-				t.Errorf("%+v", f)
 			}
 		}
 	}

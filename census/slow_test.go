@@ -2,7 +2,6 @@ package census_test
 
 import (
 	"encoding/hex"
-	"slices"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -16,7 +15,6 @@ type slowCensus struct {
 	future   int64 // different ones
 	beyond   int64 // ids from the future and too early
 	early    int64
-	late     int64
 	days     map[string]int64
 	writers  map[string]slowWriter
 }
@@ -29,7 +27,6 @@ type slowWriter struct {
 func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCensus {
 	s := slowCensus{days: map[string]int64{}, writers: map[string]slowWriter{}}
 	seen := map[objectid.ID]int{}
-	var youngest []time.Time // the 16 youngest so far
 	for _, id := range ids {
 		seen[id]++
 		tail := hex.EncodeToString(id[4:])
@@ -52,14 +49,6 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 			}
 		default:
 			s.days[id.Time().In(zone).Format(time.DateOnly)]++
-			if len(youngest) == 16 && youngest[0].Sub(id.Time()) > time.Minute {
-				s.late++
-			}
-			if len(youngest) < 16 || id.Time().After(youngest[0]) {
-				youngest = append(youngest, id.Time())
-				slices.SortFunc(youngest, time.Time.Compare)
-				youngest = youngest[max(len(youngest)-16, 0):]
-			}
 		}
 		if seen[id] == 1 {
 			w := s.writers[hex.EncodeToString(id[4:9])]

@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,45 +13,41 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-// Source is what was read from one source, or from one collection of an archive. The tags
-// are those of a saved census.
+// Source is what was read from one source, or from one collection of an archive.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
-	Name string `json:"name"`
+	Name string
 	// Collection is the collection of an archive, with its database, or empty.
-	Collection string `json:"collection,omitempty"`
+	Collection string
 	// Collections is how many collections of this archive are separate sources,
 	// which follow.
-	Collections int `json:"collections,omitempty"`
+	Collections int
 	// Format is the format in which the source was read; "auto" if none was
 	// detected.
-	Format source.Format `json:"format"`
+	Format source.Format
 	// Unit is what positions count: document, line or row.
-	Unit string `json:"unit"`
+	Unit string
 	// Units is how many of them there were.
-	Units int64 `json:"units"`
+	Units int64
 	// IDs is how many ObjectIds were found within the range; in a [Report], ids that
 	// are strings where [Report].Strings says so.
-	IDs int64 `json:"-"`
+	IDs int64
 	// Others is how many values were of another type.
-	Others int64 `json:"-"`
+	Others int64
 	// Without is how many documents or rows lack the field.
-	Without int64 `json:"without,omitempty"`
+	Without int64
 	// Broken is how many documents or lines could not be read and were skipped,
 	// and Problems are the errors of the first of them.
-	Broken   int64     `json:"broken,omitempty"`
-	Problems []Problem `json:"-"`
+	Broken   int64
+	Problems []Problem
 	// Error is where reading stopped before the source's end, and why. It is empty
 	// for a source that was read to its end.
-	Error string `json:"error,omitempty"`
+	Error string
 
-	number     int
 	collection *collection
-	objectIDs  int64
-	stringIDs  int64    // strings of 24 hexadecimal digits
-	youngest   youngest // plausible seconds so far
-	others     [source.TypeCount]int64
-	samples    [source.TypeCount][]Value
+	found      [2]int64         // ObjectIds, and strings of 24 hexadecimal digits
+	others     map[string]int64 // by type
+	samples    map[string][]Value
 	parts      map[string]*Source // collections of an archive
 }
 
@@ -88,22 +85,22 @@ type Other struct {
 
 // otherValues returns the values of sources that are not counted as ids.
 func otherValues(sources []*Source) (out []Other) {
-	for k := range source.TypeCount {
-		other := Other{Type: k.String()}
-		for _, s := range sources {
-			if _, areStrings := s.collection.judged(); areStrings && k == source.HexString {
+	for _, s := range sources {
+		_, which := s.collection.judged()
+		for _, t := range slices.Sorted(maps.Keys(s.others)) {
+			if which == hexStrings && t == source.HexString {
 				continue
 			}
-			other.Count += s.others[k]
-			if room := source.MaxSamples - len(other.Examples); room > 0 {
-				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)
+			i := slices.IndexFunc(out, func(o Other) bool { return o.Type == t })
+			if i < 0 {
+				i, out = len(out), append(out, Other{Type: t})
 			}
-		}
-		if other.Count > 0 {
-			out = append(out, other)
+			o := &out[i]
+			o.Count += s.others[t]
+			o.Examples = append(o.Examples, s.samples[t][:min(source.MaxSamples-len(o.Examples), len(s.samples[t]))]...)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Other) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b Other) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type)) })
 	return out
 }
 
@@ -123,24 +120,27 @@ func (p Position) String() string {
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	space   *idset.Space
-	ids     *idset.Set
+	found   [2]foundIDs // ObjectIds, and those among the values that are strings
+}
 
-	// hexStrings are the ids among the values that are strings. They are judged where
-	// there are no ObjectIds. It is nil where there are none.
-	hexStrings *collection
-	taken      int64 // ids inside the range
-	outside    int64 // ids outside the range
+// foundIDs are ids of one type in a collection.
+type foundIDs struct {
+	ids     *idset.Set
+	taken   int64 // ids inside the range
+	outside int64 // ids outside the range
 
 	// All ids, and the plausible ones: neither before 2009 nor in the future, no
 	// bounds. The first second is above the last where there are none.
 	all, plausible secondRange
 	days           map[uint32]int64 // plausible ids by day since 1970
-	late           lateIDs
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
-	return &collection{name: name, space: sp, ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	l := &collection{name: name}
+	for k := range l.found {
+		l.found[k] = foundIDs{ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	}
+	return l
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -153,22 +153,17 @@ func (c *Census) collection(name string) *collection {
 	return l
 }
 
-// strings returns the collection of the ids that are strings.
-func (l *collection) strings() *collection {
-	if l.hexStrings == nil {
-		l.hexStrings = newCollection(l.name, l.space)
-	}
-	return l.hexStrings
-}
+// hexStrings is the index of strings in what has two types of ids.
+const hexStrings = 1
 
-// judged returns what is judged of l: its ObjectIds or, if there are none, its ids
-// that are strings. Where none of either is in the range, those outside decide.
-func (l *collection) judged() (judged *collection, areStrings bool) {
-	if s := l.hexStrings; l.taken == 0 && s != nil && (s.taken > 0 || l.outside == 0) {
-		s.sources = l.sources
-		return s, true
+// judged returns what is judged of l, and which of its types that is: its ObjectIds or, if
+// there are none, its ids that are strings. Where none of either is in the range, those
+// outside decide.
+func (l *collection) judged() (judged *foundIDs, which int) {
+	if o, s := &l.found[0], &l.found[hexStrings]; o.taken == 0 && (s.taken > 0 || o.outside == 0 && s.outside > 0) {
+		return s, hexStrings
 	}
-	return l, false
+	return &l.found[0], 0
 }
 
 // unique reports whether an id should be there once only: as an _id, but not as
@@ -197,37 +192,3 @@ const secondsPerDay = 24 * 60 * 60
 
 // earliest is the first second of a plausible id.
 var earliest = uint32(era.First.Unix())
-
-// lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger. The tags are those of a saved census.
-type lateIDs struct {
-	sighting
-	Most   uint32       `json:"most,omitempty"` // seconds that one was late
-	Latest idset.Record `json:"latest"`
-}
-
-func (l *lateIDs) add(r idset.Record, by uint32) {
-	l.sighting.add(1, r)
-	if by > l.Most {
-		l.Most, l.Latest = by, r
-	}
-}
-
-// youngest keeps the youngest seconds of a source so far, the youngest last.
-type youngest [minYoungerBefore]uint32
-
-// add takes the next second.
-func (y *youngest) add(s uint32) {
-	if s <= y[0] {
-		return
-	}
-	i := 1
-	for i < minYoungerBefore && y[i] < s {
-		y[i-1] = y[i]
-		i++
-	}
-	y[i-1] = s
-}
-
-// lateBy returns by how many seconds all of them are younger than s, or 0.
-func (y *youngest) lateBy(s uint32) uint32 { return max(y[0], s) - s }

@@ -2,7 +2,6 @@ package census
 
 import (
 	"bytes"
-	"cmp"
 	"strings"
 	"testing"
 
@@ -45,27 +44,4 @@ func TestDiskFails(t *testing.T) {
 	says("Compare", "read spilled ids: ", err)
 	_, err = Compare(New(nil), failing(), nil)
 	says("Compare", "read spilled ids: ", err)
-	says("Save", "read spilled ids: ", failing().Save(new(bytes.Buffer)))
-}
-
-// TestSavedIsSpilled reads a saved census of more ids than there is room for in memory.
-func TestSavedIsSpilled(t *testing.T) {
-	var list, saved bytes.Buffer
-	for range inMemory(1) + 1 {
-		list.WriteString(objectid.New().String() + "\n")
-	}
-	c := New(nil)
-	if err := cmp.Or(c.Read(t.Context(), "all", &list), c.Save(&saved)); err != nil {
-		t.Fatal(err)
-	}
-	c = New(&Options{Memory: 1})
-	if err := c.Read(t.Context(), "saved", &saved); err != nil {
-		t.Fatal(err)
-	}
-	if c.space.Disk == nil || c.space.InMemory > c.space.Room {
-		t.Errorf("%d ids in memory, room for %d", c.space.InMemory, c.space.Room)
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
 }

@@ -24,7 +24,6 @@ type tally struct {
 	early      sighting
 	duplicates sighting // counts the ids beyond the first of each
 	repeated   int64    // different ids that occur more than once
-	overflow   sighting // counts those of them of seconds in which the counter overflowed
 
 	latest    uint32 // second after which the future begins
 	processes int64
@@ -42,16 +41,16 @@ type tally struct {
 
 // sighting counts something and keeps the first examples.
 type sighting struct {
-	Count    int64          `json:"count,omitempty"`
-	Examples []idset.Record `json:"examples,omitempty"`
+	count    int64
+	examples []idset.Record
 }
 
 func (s *sighting) add(n int64, examples ...idset.Record) {
-	s.Count += n
-	s.Examples = append(s.Examples, examples[:min(len(examples), maxExamples-len(s.Examples))]...)
+	s.count += n
+	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
 }
 
-func (s *sighting) merge(other sighting) { s.add(other.Count, other.Examples...) }
+func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
 
 // compareProcesses orders processes by how many ids they created, most first.
 func compareProcesses(a, b *process) int {
@@ -72,11 +71,6 @@ func (t *tally) flush() {
 		// count have none.
 		if p.found[shared].bits < proofBits && p.found[noSequence].bits == 0 {
 			t.gaps += p.gaps
-		}
-		if len(p.lives) <= 1 {
-			t.history.live(life{p.first, p.last, p.ids})
-		} else {
-			t.history.live(p.lives...)
 		}
 		if p.ids == 1 && p.first >= earliest && p.first <= t.latest {
 			t.singles.add(p.begin)
@@ -127,7 +121,7 @@ func (t *tally) settle(p *process) {
 }
 
 // analyse counts the ids of l, on several goroutines.
-func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
+func (l *foundIDs) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
 	shown := l.plausible
 	switch {
 	case shown.empty(): // show what there is
@@ -184,7 +178,7 @@ func (t *tally) trim() {
 
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
-func (l *collection) core() secondRange {
+func (l *foundIDs) core() secondRange {
 	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
 	for _, n := range l.days {
@@ -220,7 +214,6 @@ func (t *tally) merge(other *tally) {
 	t.duplicates.merge(other.duplicates)
 	t.faulty = append(t.faulty, other.faulty[:min(len(other.faulty), maxSuspects-len(t.faulty))]...)
 	t.history.merge(other.history)
-	t.overflow.merge(other.overflow)
 	t.singles.merge(&other.singles)
 	t.broken += other.broken
 	t.suspects.merge(&other.suspects)

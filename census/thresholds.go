@@ -5,14 +5,6 @@ import "github.com/oidkit/oid/census/internal/idset"
 // The thresholds of a census, each with its reason. They trade findings that are
 // missed for findings that are false, and the tests hold them on both sides.
 const (
-	// lateAfter is by how many seconds an id must be older than others before it
-	// to be late. Clocks of hosts differ, and batches take time to be stored.
-	lateAfter = 60
-
-	// minYoungerBefore is how many younger ids must come before a late one. The
-	// clock of a single younger one may be the wrong one.
-	minYoungerBefore = 16
-
 	// maxGap is how many counter values between two consecutive ids of a process
 	// count as gaps. More are a jump: a restart, or very many ids elsewhere.
 	maxGap = 1 << 20
@@ -106,13 +98,6 @@ const (
 	minSingles    = 2
 	singleBits    = 20
 
-	// overflowIDs is how many different ids of one process and second let others of
-	// them repeat because the counter overflowed: half of all counters.
-	overflowIDs = idset.CounterRange / 2
-
-	// maxRuns is how many runs of one process value are told apart.
-	maxRuns = 4096
-
 	// The usual number of ids in an hour is the median of usualPeriods days before and
 	// after it, if there are minPeriods of them.
 	usualPeriods = 6
@@ -133,15 +118,6 @@ const (
 	// minTwinSeconds is for how many seconds two processes use the same counters at
 	// least. A restart within the last two seconds of a process may do so by chance.
 	minTwinSeconds = 4
-
-	// minSlack and maxSlack bound, in seconds, when a process began or ended, given
-	// when it created its first and last ids.
-	minSlack = 30
-	maxSlack = 6 * 60 * 60
-
-	// A process that lived for less than runFactor times as long as its begin and end
-	// are uncertain is the run of a job, of which others end and begin by chance.
-	runFactor = 4
 
 	// maxTurns bounds the memory for what lines show about each other, and maxSuspects
 	// that for process values.

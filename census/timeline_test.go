@@ -1,7 +1,6 @@
 package census_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,41 +83,5 @@ func TestRange(t *testing.T) {
 	r := reportOf(t, ids, &census.Options{Range: objectid.Between(start.Add(10*time.Second), start.Add(30*time.Second))}, nil)
 	if r.IDs != 20 || r.Distinct != 20 || r.Outside != 80 || !r.First.Equal(start.Add(10*time.Second)) || !r.Last.Equal(start.Add(29*time.Second)) {
 		t.Errorf("%d ids, %d different, %d outside, %v to %v", r.IDs, r.Distinct, r.Outside, r.First, r.Last)
-	}
-}
-
-func TestDisorder(t *testing.T) {
-	start := time.Date(2024, 3, 20, 0, 0, 0, 0, time.UTC)
-	seconds := func(n ...int) (ids []objectid.ID) {
-		for i, s := range n {
-			ids = append(ids, at(start.Add(time.Duration(s)*time.Second), byte(i)))
-		}
-		return ids
-	}
-	var rising, same []int
-	for i := range 16 {
-		rising = append(rising, 100+i)
-		same = append(same, 103)
-	}
-	for name, test := range map[string]struct {
-		seconds []int
-		want    int64
-	}{
-		"a minute behind 16":          {append(rising[:16:16], 40), 0},
-		"more behind 16":              {append(rising[:16:16], 39, 39), 2},
-		"more behind 15":              {append(rising[:15:15], 39), 0},
-		"the 16 youngest have risen":  {append(append(rising[:16:16], same...), 42), 1},
-		"though not as far as others": {append(append(rising[:16:16], same...), 43), 0},
-	} {
-		r := reportOf(t, seconds(test.seconds...), nil, nil)
-		var got int64
-		for _, f := range r.Findings {
-			if f.Kind == census.KindDisorder {
-				got = f.Count
-			}
-		}
-		if got != test.want {
-			t.Errorf("%s: %d ids in disorder, want %d: %s", name, got, test.want, fmt.Sprint(test.seconds))
-		}
 	}
 }

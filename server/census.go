@@ -30,7 +30,7 @@ type censusInput struct {
 	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
 	Column     string `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
 	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
-	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the upload is written. Default: found out from its content."`
+	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How the upload is written. Default: found out from its content."`
 	Since      string `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
 	From       string `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
 	To         string `query:"to" maxLength:"100" doc:"Count ids before this time."`

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -20,98 +19,48 @@ func span(d time.Duration) string {
 	return phrase.Length(d)
 }
 
-// label returns an event in a few words, to stand at a plot.
-func label(e census.Event) string {
+// words returns what an event is: in a few words, to stand at a plot, and in a sentence.
+func words(e census.Event, zone *time.Location) (label, sentence string) {
+	until, length, size := e.End.In(zone).Format("2006-01-02 15:04"), phrase.Length(e.End.Sub(e.Start)), humanize.Comma(e.Size)
 	switch e.Kind {
-	case census.Outage:
-		return "outage " + phrase.Length(e.End.Sub(e.Start))
-	case census.Import:
-		return "import " + humanize.Comma(e.Size)
-	case census.Deletion:
-		return fmt.Sprintf("deleted %.0f %%", 100*e.Share)
-	case census.ClockStep:
-		return "clock -" + phrase.Length(time.Duration(e.Size)*time.Second)
-	case census.SharedValue:
-		return "several at once"
-	case census.ResumedState:
-		return "resumed"
-	case census.NoSequence:
-		return "counters that do not count"
-	}
-	return fmt.Sprintf("%s %d", e.Kind, e.Size)
-}
-
-// sentence returns what an event is.
-func sentence(e census.Event, zone *time.Location) string {
-	until := e.End.In(zone).Format("2006-01-02 15:04")
-	text := ""
-	switch e.Kind {
-	case census.Outage:
-		text = fmt.Sprintf("outage: no id for %s, until %s, where there usually are about %s",
-			phrase.Length(e.End.Sub(e.Start)), until, humanize.Comma(e.Size))
+	case census.KindOutage:
+		label = "outage " + length
+		sentence = fmt.Sprintf("outage: no id for %s, until %s, where there usually are about %s", length, until, size)
 		if e.Usual != "" {
-			text += "; " + e.Usual
+			sentence += "; " + e.Usual
 		}
-	case census.Import:
-		text = fmt.Sprintf("import: about %s ids more than usual within %s", humanize.Comma(e.Size), phrase.Length(e.End.Sub(e.Start)))
-	case census.Deletion:
-		text = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing, %s", 100*e.Share, until, humanize.Comma(e.Size))
-	case census.ClockStep:
-		text = fmt.Sprintf("clock step: the clock of process %s was set back by at least %s", e.Process, phrase.Length(time.Duration(e.Size)*time.Second))
-	case census.SharedValue:
-		text = fmt.Sprintf("shared process value: several processes used %s at once until %s", e.Process, until)
-	case census.ResumedState:
-		text = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
-	case census.NoSequence:
-		text = fmt.Sprintf("counters that do not count: those of process value %s, until %s", e.Process, until)
-	case census.Deployment:
-		text = "deployment: " + phrase.Count(e.Size, "process was", "processes were") + " replaced"
-	default:
-		text = "restart of " + phrase.Count(e.Size, "process", "processes")
+	case census.KindImport:
+		label = "import " + size
+		sentence = fmt.Sprintf("import: about %s ids more than usual within %s", size, length)
+	case census.KindDeletion:
+		label = fmt.Sprintf("deleted %.0f %%", 100*e.Share)
+		sentence = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing, %s", 100*e.Share, until, size)
+	case census.KindClockStep:
+		by := phrase.Length(time.Duration(e.Size) * time.Second)
+		label = "clock -" + by
+		sentence = fmt.Sprintf("clock step: the clock of process %s was set back by at least %s", e.Process, by)
+	case census.KindSharedValue:
+		label = "several at once"
+		sentence = fmt.Sprintf("shared process value: several processes used %s at once until %s", e.Process, until)
+	case census.KindResumed:
+		label = "resumed"
+		sentence = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
+	case census.KindNoSequence:
+		label = "counters that do not count"
+		sentence = fmt.Sprintf("%s: those of process value %s, until %s", label, e.Process, until)
 	}
 	if e.Confidence != census.Certain {
-		text += fmt.Sprintf(" (%s)", e.Confidence)
+		sentence += fmt.Sprintf(" (%s)", e.Confidence)
 	}
-	return text
-}
-
-// isChange reports whether e is a deployment or a restart, of which there are many.
-func isChange(e census.Event) bool {
-	return e.Kind == census.Deployment || e.Kind == census.Restart
-}
-
-// notable returns the events that are not changes, up to limit, how many more there are, and
-// how many deployments and restarts, or "".
-func notable(events []census.Event, limit int) (out []census.Event, left int, changes string) {
-	deployments, restarts := int64(0), int64(0)
-	for _, e := range events {
-		switch {
-		case e.Kind == census.Deployment:
-			deployments++
-		case e.Kind == census.Restart:
-			restarts++
-		case len(out) < limit:
-			out = append(out, e)
-		default:
-			left++
-		}
-	}
-	var parts []string
-	if deployments > 0 {
-		parts = append(parts, phrase.Count(deployments, "deployment", "deployments"))
-	}
-	if restarts > 0 {
-		parts = append(parts, phrase.Count(restarts, "restart", "restarts"))
-	}
-	return out, left, strings.Join(parts, " and ")
+	return label, sentence
 }
 
 // untold returns what the report cannot tell of outages.
 func untold(r *census.Report) (out []string) {
-	if r.Distinct <= minRates {
+	if r.Distinct <= minOutages {
 		return nil
 	}
-	if s := r.Rates.ShortestOutage; s[0] > 0 {
+	if s := r.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
 		if s[1] > s[0] {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"

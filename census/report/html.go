@@ -146,7 +146,7 @@ func (p page) counts() plot.Counts {
 	buckets := p.Timeline.Buckets
 	return plot.Counts{
 		Counts: make([]int64, len(buckets)),
-		Name:   func(i int) string { return buckets[i].Start.Format(bucketFormat(p.Timeline.By)) },
+		Name:   func(i int) string { return buckets[i].Start.Format(steps[p.Timeline.By].format) },
 		Year:   func(i int) int { return buckets[i].Start.Year() },
 		Number: humanize.Comma,
 		Title:  func(n int64) string { return phrase.Count(n, "id", "ids") },
@@ -172,22 +172,16 @@ func (p page) chart(size plot.Size) plot.SVG {
 		c.Counts[i] = b.IDs
 	}
 	var marks []plot.Mark
-	var ticks []float64
-	inside := shown(p.Report)
-	events, _, _ := notable(inside, maxMarks)
-	for _, e := range events {
-		m := plot.Mark{At: p.share(e.Start), Label: label(e), Title: p.at(e.Start) + " " + sentence(e, p.in), Class: string(e.Kind)}
-		if e.Kind == census.Deletion && e.Share < 1 {
+	events := shown(p.Report)
+	for _, e := range events[:min(len(events), maxMarks)] {
+		label, sentence := words(e, p.in)
+		m := plot.Mark{At: p.share(e.Start), Label: label, Title: p.at(e.Start) + " " + sentence, Class: string(e.Kind)}
+		if e.Kind == census.KindDeletion && e.Share < 1 {
 			m.Until, m.Missing = p.share(e.End), 1/(1-e.Share)
 		}
 		marks = append(marks, m)
 	}
-	for _, e := range inside {
-		if isChange(e) {
-			ticks = append(ticks, p.share(e.Start))
-		}
-	}
-	return c.Marked(fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events")), size, marks, ticks)
+	return c.Marked(fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events")), size, marks)
 }
 
 // maxMarks is how many events are marked on a timeline.
@@ -211,17 +205,17 @@ func (p page) share(t time.Time) float64 {
 
 // events lists what happened.
 func (p page) events() g.Node {
-	events, left, changes := notable(p.Events, maxMarks)
 	if len(p.Events) == 0 {
 		return nil
 	}
+	left := len(p.Events) - maxMarks
 	return g.Group{
 		h.H2(g.Text("What happened")),
-		g.If(len(events) > 0, h.Ul(h.Class("events"), g.Map(events, func(e census.Event) g.Node {
-			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence(e, p.in))))
-		}))),
+		h.Ul(h.Class("events"), g.Map(p.Events[:min(len(p.Events), maxMarks)], func(e census.Event) g.Node {
+			_, sentence := words(e, p.in)
+			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence)))
+		})),
 		g.If(left > 0, h.P(h.Class("soft"), g.Textf("And %d more.", left))),
-		g.If(changes != "", h.P(h.Class("soft"), g.Text("Ticks below the timeline: "+changes+"."))),
 	}
 }
 

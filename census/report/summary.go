@@ -27,8 +27,8 @@ const (
 	// maxNames is how many collections without ids it names.
 	maxNames = 12
 
-	// minRates is up to how many ids rates say nothing.
-	minRates = 100
+	// minOutages is up to how many ids it goes without saying that outages cannot be told.
+	minOutages = 100
 )
 
 // sourceLine describes a source, and what could not be read of it.
@@ -134,13 +134,6 @@ func factsOf(r *census.Report) (out [][2]string) {
 	if r.Processes > 0 {
 		add("processes", "%s", humanize.Comma(r.Processes))
 	}
-	if r.Distinct > minRates && r.Rates.TypicalDay > 0 {
-		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
-		if b := r.Rates.BusiestDay; b.IDs > r.Rates.TypicalDay {
-			text += fmt.Sprintf(", at most %s (%s)", humanize.Comma(b.IDs), b.Start.In(zone).Format(time.DateOnly))
-		}
-		add("typical day", "%s", text)
-	}
 	return out
 }
 
@@ -227,7 +220,7 @@ func verdict(r *census.Report) string {
 func outages(r *census.Report) (n int64) {
 	for _, c := range append([]*census.Report{r}, r.Collections...) {
 		for _, e := range c.Events {
-			if e.Kind == census.Outage {
+			if e.Kind == census.KindOutage {
 				n++
 			}
 		}

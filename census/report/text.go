@@ -7,6 +7,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -111,19 +112,16 @@ func (t *textWriter) facts(r *census.Report) {
 const maxEvents = 30
 
 func (t *textWriter) events(r *census.Report) {
-	events, left, changes := notable(r.Events, maxEvents)
 	if len(r.Events) == 0 {
 		return
 	}
 	t.printf("\nevents\n")
-	for _, e := range events {
-		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence(e, zoneOf(r)))
+	for _, e := range r.Events[:min(len(r.Events), maxEvents)] {
+		_, sentence := words(e, zoneOf(r))
+		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence)
 	}
-	if left > 0 {
+	if left := len(r.Events) - maxEvents; left > 0 {
 		t.printf("and %d more\n", left)
-	}
-	if changes != "" {
-		t.wrapped("", "  ", changes)
 	}
 }
 
@@ -131,11 +129,11 @@ func (t *textWriter) processes(r *census.Report) {
 	if len(r.TopProcesses) == 0 {
 		return
 	}
-	head := "\nprocesses\n"
+	t.printf("\nprocesses")
 	if n := int64(len(r.TopProcesses)); n < r.Processes {
-		head = fmt.Sprintf("\nprocesses: %d of %s, those with the most ids or with a finding\n", n, humanize.Comma(r.Processes))
+		t.printf(": %d of %s, those with the most ids or with a finding", n, humanize.Comma(r.Processes))
 	}
-	t.printf("%s", head)
+	t.printf("\n")
 	format := time.DateTime
 	if t.screen.Columns < 90 {
 		format = time.DateOnly
@@ -168,16 +166,14 @@ func (t *textWriter) processes(r *census.Report) {
 	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4
 	for _, row := range rows {
 		line := fmt.Sprintf("%-*s %*s %-*s %-*s %*s", widths[0], row[0], widths[1], row[1], widths[2], row[2], widths[3], row[3], widths[4], row[4])
-		switch {
-		case row[5] == "":
-		case used+2+widths[5] <= t.screen.Columns:
+		isWide := used+2+widths[5] <= t.screen.Columns
+		if row[5] != "" && isWide {
 			line += "  " + row[5]
-		default:
-			t.printf("%s\n", line)
-			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
-			continue
 		}
 		t.printf("%s\n", line)
+		if row[5] != "" && !isWide {
+			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
+		}
 	}
 }
 
@@ -230,10 +226,7 @@ type Screen struct {
 }
 
 func (s Screen) withDefaults() Screen {
-	if s.Columns == 0 {
-		s.Columns = 80
-	}
-	s.Columns = max(s.Columns, 40)
+	s.Columns = max(cmp.Or(s.Columns, 80), 40)
 	return s
 }
 

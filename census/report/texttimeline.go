@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -10,19 +11,6 @@ import (
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/phrase"
 )
-
-// bucketFormat returns how to write a bucket's start.
-func bucketFormat(step census.Step) string {
-	switch step {
-	case census.Minute, census.Hour:
-		return "2006-01-02 15:04"
-	case census.Month:
-		return "2006-01"
-	case census.Year:
-		return "2006"
-	}
-	return "2006-01-02"
-}
 
 // minEmpty is how many empty buckets in a row are written as one line.
 const minEmpty = 4
@@ -41,7 +29,7 @@ func (t *textWriter) timeline(r *census.Report) {
 		by = fmt.Sprintf("%d %ss", each, by)
 	}
 	t.printf("\nids by %v, %s\n", by, r.Timeline.Zone)
-	format := bucketFormat(r.Timeline.By)
+	format := steps[r.Timeline.By].format
 	numbers := len(humanize.Comma(most))
 	room := t.screen.Columns - len(format) - numbers - 3
 	marks := marksOf(shown(r), lines)
@@ -79,7 +67,7 @@ const maxLines = 48
 // lines.
 func group(t census.Timeline, limit int) []census.Bucket {
 	each := 1
-	for _, each = range roundNumbers[t.By] {
+	for _, each = range steps[t.By].round {
 		if (len(t.Buckets)+each-1)/each <= limit {
 			break
 		}
@@ -98,10 +86,15 @@ func group(t census.Timeline, limit int) []census.Bucket {
 	return out
 }
 
-// roundNumbers are how many buckets of a length make a good line, the fewest first.
-var roundNumbers = map[census.Step][]int{
-	census.Minute: {1, 2, 5, 10, 15, 30}, census.Hour: {1, 2, 3, 6, 12, 24}, census.Day: {1, 2, 7, 14},
-	census.Week: {1, 2, 4, 13, 26}, census.Month: {1, 3, 6, 12, 24}, census.Year: {1, 2, 5, 10},
+// steps are how the start of a bucket is written, and how many buckets make a good line, the
+// fewest first.
+var steps = map[census.Step]struct {
+	format string
+	round  []int
+}{
+	census.Minute: {"2006-01-02 15:04", []int{1, 2, 5, 10, 15, 30}}, census.Hour: {"2006-01-02 15:04", []int{1, 2, 3, 6, 12, 24}},
+	census.Day: {"2006-01-02", []int{1, 2, 7, 14}}, census.Week: {"2006-01-02", []int{1, 2, 4, 13, 26}},
+	census.Month: {"2006-01", []int{1, 3, 6, 12, 24}}, census.Year: {"2006", []int{1, 2, 5, 10}},
 }
 
 // shown returns the events of r in the time of its timeline.
@@ -119,9 +112,6 @@ func shown(r *census.Report) (out []census.Event) {
 func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 	out := map[int]string{}
 	for _, e := range events {
-		if isChange(e) {
-			continue
-		}
 		i := 0
 		for i+1 < len(lines) && !lines[i+1].Start.After(e.Start) {
 			i++
@@ -129,7 +119,8 @@ func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 		if out[i] != "" {
 			out[i] += ", "
 		}
-		out[i] += label(e)
+		label, _ := words(e, time.UTC)
+		out[i] += label
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oidkit/oid/internal/bsonwalk"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // archiveMagic begins every archive of mongodump.
@@ -61,19 +61,19 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 	sums := map[string]uint64{}
 	var damaged []string
 	for {
-		head, _, err := r.header()
+		head, err := r.header()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return r.expected(err)
 		}
-		name := head.name
+		name := head.name()
 		skip := only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
-		if head.eof {
+		if head.EOF {
 			delete(open, name)
 			delete(open, withData(name))
-			if !skip && head.hasSum && head.sum != sums[name] {
+			if !skip && head.CRC != nil && uint64(*head.CRC) != sums[name] {
 				damaged = append(damaged, name)
 			}
 			if err := r.more(); err == nil {
@@ -196,73 +196,53 @@ func (r *archiveReader) prelude() (map[string]bool, error) {
 	}
 	r.data = r.data[binary.LittleEndian.Uint32(r.data):] // about the archive
 	for {
-		head, metadata, err := r.header()
+		head, err := r.header()
 		if err == errTerminator {
 			return open, nil
 		}
 		if err != nil {
 			return nil, r.expected(err)
 		}
-		if !isView(metadata) {
-			open[head.name] = true
+		if !head.isView() {
+			open[head.name()] = true
 		}
 	}
 }
 
-// isView reports whether the metadata of a collection are those of a view: its type
-// says so or, from versions of mongodump that wrote none, its options.
-func isView(metadata []byte) bool {
-	text := func(field string) (value string) {
-		_ = findBSON(metadata, []string{field}, func(typ byte, v []byte) {
-			if typ == 0x02 {
-				value = string(v[4 : len(v)-1])
-			}
-		})
-		return value
-	}
-	if kind := text("type"); kind != "" {
-		return kind == "view"
+// isView reports whether h is the metadata of a view: its type says so or, from versions of
+// mongodump that wrote none, its options.
+func (h *header) isView() bool {
+	if h.Type != "" {
+		return h.Type == "view"
 	}
 	var described struct{ Options struct{ ViewOn string } }
-	return json.Unmarshal([]byte(text("metadata")), &described) == nil && described.Options.ViewOn != ""
+	return json.Unmarshal([]byte(h.Metadata), &described) == nil && described.Options.ViewOn != ""
 }
 
 // header is a document of an archive that names a collection.
 type header struct {
-	name   string // with its database
-	eof    bool   // the collection ends here
-	sum    uint64 // of its documents, if hasSum
-	hasSum bool
+	DB         string
+	Collection string
+	EOF        bool   `bson:"EOF"` // the collection ends here
+	CRC        *int64 `bson:"CRC"` // of its documents
+	Type       string
+	Metadata   string // as JSON
 }
 
+func (h *header) name() string { return h.DB + "." + h.Collection }
+
 // header reads a header. The error is as that of more.
-func (r *archiveReader) header() (out header, doc []byte, err error) {
+func (r *archiveReader) header() (out header, err error) {
 	if err := r.more(); err != nil {
-		return out, nil, err
+		return out, err
 	}
-	doc = r.data[:binary.LittleEndian.Uint32(r.data)]
-	var db, collection string
-	w := bsonwalk.New(doc)
-	for w.Next() {
-		v := w.Value()
-		switch name, typ := string(w.Name()), w.Type(); {
-		case name == "db" && typ == 0x02:
-			db = string(v[4 : len(v)-1])
-		case name == "collection" && typ == 0x02:
-			collection = string(v[4 : len(v)-1])
-		case name == "EOF" && typ == 0x08:
-			out.eof = v[0] != 0
-		case name == "CRC" && typ == 0x12:
-			out.sum, out.hasSum = binary.LittleEndian.Uint64(v), true
-		}
+	size := binary.LittleEndian.Uint32(r.data)
+	if err := bson.Unmarshal(r.data[:size], &out); err != nil {
+		return out, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
 	}
-	if err := w.Err(); err != nil {
-		return out, nil, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
+	if out.Collection == "" {
+		return out, r.stopped(fmt.Errorf("%w: a document without a collection's name", errArchive))
 	}
-	if collection == "" {
-		return out, nil, r.stopped(fmt.Errorf("%w: a document without a collection's name", errArchive))
-	}
-	out.name = db + "." + collection
-	r.data = r.data[len(doc):]
-	return out, doc, nil
+	r.data = r.data[size:]
+	return out, nil
 }

@@ -19,8 +19,9 @@ type Batch struct {
 	// with types. They are among Others, too.
 	Strings []Item
 
-	// Others counts the values that are not ObjectIds, and Samples are some of them.
-	Others  [TypeCount]int64
+	// Others counts the values that are not ObjectIds by type, and Samples are some of
+	// them.
+	Others  map[string]int64
 	Samples []Sample
 
 	// Broken counts the documents, lines or rows that could not be read and were
@@ -45,7 +46,7 @@ type Item struct {
 
 // Sample is an example of a value that is not an ObjectId.
 type Sample struct {
-	Type  Type
+	Type  string // see [census.Other]
 	Place uint32
 	Text  string // the value as text, cut to 100 bytes
 }
@@ -118,17 +119,20 @@ func isHexID(text []byte) bool {
 
 // addString adds a value that is a string. value is how a report shows it.
 func (b *Batch) addString(text, value []byte, place uint32) {
-	t := typeString
+	t := "string"
 	var id objectid.ID
 	if len(text) == hexDigits && id.UnmarshalText(text) == nil {
-		t = typeHexString
+		t = HexString
 		b.Strings = append(b.Strings, Item{id, place})
 	}
 	b.addOther(t, place, value)
 }
 
 // addOther adds a value that is not an ObjectId. text is how a report shows it.
-func (b *Batch) addOther(t Type, place uint32, text []byte) {
+func (b *Batch) addOther(t string, place uint32, text []byte) {
+	if b.Others == nil {
+		b.Others = map[string]int64{}
+	}
 	b.Others[t]++
 	if b.Others[t] <= MaxSamples {
 		b.Samples = append(b.Samples, Sample{t, place, clip(text)})
@@ -153,55 +157,18 @@ func clip(text []byte) string {
 
 // reset empties b, for another stretch.
 func (b *Batch) reset() {
+	clear(b.Others)
 	*b = Batch{
-		Prepared: b.Prepared, ready: b.ready,
+		Prepared: b.Prepared, ready: b.ready, Others: b.Others,
 		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0],
 	}
 }
 
-// Type is the type of a value that is not an ObjectId.
-type Type uint8
-
-// The types, by MongoDB's names for BSON types. typeText is for values of
-// formats that know no types.
+// The types of values that are not ObjectIds have MongoDB's names, but for these.
 const (
-	typeText Type = iota
-	typeDouble
-	typeString
-	typeHexString
-	typeObject
-	typeArray
-	typeBinData
-	typeUUID
-	typeUndefined
-	typeBool
-	typeDate
-	typeNull
-	typeRegex
-	typeDBPointer
-	typeJavascript
-	typeSymbol
-	typeInt
-	typeTimestamp
-	typeLong
-	typeDecimal
-	typeMinKey
-	typeMaxKey
+	// HexString is a string of 24 hexadecimal digits.
+	HexString = "hex-string"
 
-	// TypeCount is the number of types: every Type is less.
-	TypeCount
+	typeUUID = "uuid" // binary data that is one
+	typeText = "text" // where the format knows no types
 )
-
-// HexString is the type of strings of 24 hexadecimal digits.
-const HexString = typeHexString
-
-var typeNames = [TypeCount]string{
-	"text", "double", "string", "hex-string", "object", "array", "binData", "uuid",
-	"undefined", "bool", "date", "null", "regex", "dbPointer", "javascript", "symbol", "int",
-	"timestamp", "long", "decimal", "minKey", "maxKey",
-}
-
-// String returns MongoDB's name of the BSON type; "uuid" for binary data that is
-// one, "hex-string" for a string of 24 hexadecimal digits, and "text" where the
-// format knows no types.
-func (t Type) String() string { return typeNames[t] }

@@ -35,28 +35,25 @@ type cutter func(data []byte, atEnd bool) (end int, err error)
 
 // blocks reads a source in blocks of whole units and parses several of them at once.
 type blocks struct {
-	in      io.Reader
-	cut     cutter
-	workers int
-	batches *sync.Pool
+	*Input
 	prepare func(*Batch)
 
 	mu     sync.Mutex
 	queue  chan *Batch // of the blocks that were read, in the order of the source
 	carry  []byte      // the beginning of a unit whose end has not been read
 	offset int64       // bytes read or, once there is an error, its position
-	err    error       // of in or of the cutter
+	err    error       // of the source or of the cutter
 }
 
 // read calls take for every block's batch, in the order of the source. The error
 // is take's, the reader's with its position, or ctx's cause.
-func (l *blocks) read(ctx context.Context, newParser func() blockParser, take func(*Batch) error) error {
+func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l.queue = make(chan *Batch, l.workers+ahead)
+	l.queue = make(chan *Batch, l.options.Workers+ahead)
 	var wg sync.WaitGroup
-	for range l.workers {
-		wg.Go(func() { l.work(ctx, newParser()) })
+	for range l.options.Workers {
+		wg.Go(func() { l.work(ctx, l.reader.parse(l.Input)) })
 	}
 	go func() {
 		wg.Wait()
@@ -131,12 +128,12 @@ func (l *blocks) fill(ctx context.Context, buf *[]byte) []byte {
 	for {
 		for n < len(*buf) && l.err == nil && ctx.Err() == nil {
 			var k int
-			k, l.err = l.in.Read((*buf)[n:])
+			k, l.err = l.text.Read((*buf)[n:])
 			n += k
 			l.offset += int64(k)
 		}
 		data := (*buf)[:n]
-		end, err := l.cut(data, l.err == io.EOF)
+		end, err := l.reader.cut(data, l.err == io.EOF)
 		if err == nil && end == 0 && n >= maxLine {
 			err = fmt.Errorf("a line longer than %d MiB", maxLine>>20)
 		}

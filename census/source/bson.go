@@ -164,11 +164,11 @@ func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value
 }
 
 // bsonTypes are the types by their bytes in BSON; that of an ObjectId is 0x07.
-var bsonTypes = map[byte]Type{
-	0x01: typeDouble, 0x02: typeString, 0x03: typeObject, 0x04: typeArray, 0x05: typeBinData, 0x06: typeUndefined,
-	0x08: typeBool, 0x09: typeDate, 0x0A: typeNull, 0x0B: typeRegex, 0x0C: typeDBPointer, 0x0D: typeJavascript,
-	0x0E: typeSymbol, 0x0F: typeJavascript, 0x10: typeInt, 0x11: typeTimestamp, 0x12: typeLong, 0x13: typeDecimal,
-	0x7F: typeMaxKey, 0xFF: typeMinKey,
+var bsonTypes = map[byte]string{
+	0x01: "double", 0x02: "string", 0x03: "object", 0x04: "array", 0x05: "binData", 0x06: "undefined",
+	0x08: "bool", 0x09: "date", 0x0A: "null", 0x0B: "regex", 0x0C: "dbPointer", 0x0D: "javascript",
+	0x0E: "symbol", 0x0F: "javascript", 0x10: "int", 0x11: "timestamp", 0x12: "long", 0x13: "decimal",
+	0x7F: "maxKey", 0xFF: "minKey",
 }
 
 // bsonValue adds one value.
@@ -180,22 +180,22 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	t := bsonTypes[typ]
 	var text []byte
 	switch t {
-	case typeString, typeSymbol:
+	case "string", "symbol":
 		value = value[4 : len(value)-1]
 		text = strconv.AppendQuote(nil, clip(value))
-		if t == typeString {
+		if t == "string" {
 			b.addString(value, text, place)
 			return
 		}
-	case typeInt:
+	case "int":
 		text = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
-	case typeLong:
+	case "long":
 		text = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
-	case typeDouble:
+	case "double":
 		text = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
-	case typeBool:
+	case "bool":
 		text = strconv.AppendBool(nil, value[0] != 0)
-	case typeBinData:
+	case "binData":
 		subtype := value[4]
 		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
 			t = typeUUID

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -21,12 +22,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	if err != nil {
 		return stopped(rows.InputOffset(), err)
 	}
-	column := -1
-	for i, name := range names {
-		if strings.TrimPrefix(name, utf8Mark) == s.options.Column {
-			column = i
-		}
-	}
+	column := slices.IndexFunc(names, func(name string) bool { return strings.TrimPrefix(name, utf8Mark) == s.options.Column })
 	if column < 0 {
 		row := []byte(strings.Join(names, ","))
 		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q%s", s.options.Column, clip(row), encodingHint(row))

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +29,6 @@ const (
 	CSV Format = "csv"
 	// List is one id per line.
 	List Format = "list"
-	// Saved is a saved census, which [Input.ReadSaved] reads.
-	Saved Format = "census"
 	// Grep is any text: every run of exactly 24 hexadecimal digits is an id.
 	Grep Format = "grep"
 )
@@ -60,7 +57,6 @@ var readers = []reader{
 	{format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"}, read: (*Input).readJSON},
 	{format: CSV, unit: "row", read: (*Input).readCSV},
 	{format: List, unit: "line", parse: func(*Input) blockParser { return parseList }, cut: betweenLines},
-	{format: Saved, unit: "document"}, // see ReadSaved
 	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenDigits},
 }
 
@@ -87,9 +83,6 @@ var (
 	ErrEmpty = errors.New("census: the source is empty")
 )
 
-// SavedMagic begins every saved census. Its last byte is the version of the format.
-const SavedMagic = "\xf0oidsum\x01"
-
 // sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
 const sqliteMagic = "SQLite format 3\x00"
 
@@ -110,10 +103,6 @@ func detect(data []byte, column string) (Format, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(archiveMagic)):
 		return Archive, nil
-	case bytes.HasPrefix(data, []byte(SavedMagic)):
-		return Saved, nil
-	case bytes.HasPrefix(data, []byte(SavedMagic[:len(SavedMagic)-1])):
-		return Auto, fmt.Errorf("%w: a census that another version has saved", ErrFormat)
 	case isUTF16(data):
 		return Auto, errUTF16
 	case bytes.HasPrefix(data, []byte(sqliteMagic)):
@@ -150,18 +139,12 @@ func encodingHint(row []byte) string {
 // document's end. No text looks like that: four of its characters are a length that
 // is far too large.
 func looksLikeBSON(data []byte) bool {
-	if len(data) < 5 {
+	size, err := documentSize(data)
+	if err != nil || size == 0 || len(data) < 5 {
 		return false
-	}
-	size := binary.LittleEndian.Uint32(data)
-	if size < 5 || size > maxDocument {
-		return false
-	}
-	if size == 5 {
-		return data[4] == 0
 	}
 	_, known := bsonTypes[data[4]]
-	return (known || data[4] == 0x07) && (int(size) > len(data) || data[size-1] == 0)
+	return size == 5 || known || data[4] == 0x07
 }
 
 // oneToALine reports whether JSON that begins with data has one whole document on

@@ -34,7 +34,6 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("{_id:1}\n{'_id':\""+idA+"\",}\n"), uint8(0), "_id")
 	f.Add([]byte("a;_id\nb,c;"+idA+"\n"), uint8(0), "_id")
 	f.Add([]byte("a\t_id\nb\t"+idA+"\n"), uint8(0), "_id")
-	f.Add([]byte(source.SavedMagic+"m\x02\x00\x00\x00{}\x00\x00\x00\x00"), uint8(0), "_id")
 	f.Add([]byte("\x05\x00\x00\x00\x00\xff\xff\xff\xff"), uint8(1), "_id")
 	f.Add(bytes.Repeat([]byte(`{"a":`), 10_000), uint8(3), "a.a")
 	f.Add(bytes.Repeat([]byte("["), 10_000), uint8(3), "_id")

@@ -123,9 +123,6 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 	return digits, nil
 }
 
-// maxJSON is the longest document that is read from a stream of JSON.
-const maxJSON = maxLine
-
 // morePrompt is what mongosh writes where it has more documents than it shows.
 const morePrompt = `Type "it" for more`
 
@@ -137,7 +134,7 @@ var errMore = errors.New(`the output of mongosh ends here with '` + morePrompt +
 func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 	var stream jsonStream
 	documents := bufio.NewScanner(in)
-	documents.Buffer(make([]byte, blockSize), maxJSON)
+	documents.Buffer(make([]byte, blockSize), maxLine)
 	documents.Split(stream.split)
 	for {
 		b := s.batches.Get().(*Batch)
@@ -154,7 +151,7 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 		}
 		switch err := documents.Err(); {
 		case err == bufio.ErrTooLong:
-			return stopped(stream.offset, fmt.Errorf("a JSON document longer than %d MiB", maxJSON>>20))
+			return stopped(stream.offset, fmt.Errorf("a JSON document longer than %d MiB", maxLine>>20))
 		case err != nil:
 			return stopped(stream.offset, err)
 		case ended:
@@ -196,7 +193,7 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 		switch {
 		// What ends with the data may be a word that continues.
 		case !atEnd && (err == errUnfinished || err == nil && size == len(rest)):
-			j.want = min(2*len(data), maxJSON)
+			j.want = min(2*len(data), maxLine)
 			return 0, nil, nil
 		case err == errUnfinished:
 			err = fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)

@@ -249,7 +249,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 		b.addOther(extended(value), place, value)
 	case '[':
 		if !elements {
-			b.addOther(typeArray, place, value)
+			b.addOther("array", place, value)
 			break
 		}
 		// The scanner has found the array's end, so it cannot fail here.
@@ -271,66 +271,62 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 // oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if
 // value is something else.
 func oidDigits(value []byte) int {
-	i := skipSpace(value, 1)
-	if !bytes.HasPrefix(value[i:], []byte(`"$oid"`)) {
+	i := 1
+	for _, token := range []string{`"$oid"`, ":", `"`} {
+		if i = skipSpace(value, i); !bytes.HasPrefix(value[i:], []byte(token)) {
+			return -1
+		}
+		i += len(token)
+	}
+	end := i + hexDigits
+	if end >= len(value) || value[end] != '"' || !isHexID(value[i:end]) {
 		return -1
 	}
-	i = skipSpace(value, i+len(`"$oid"`))
-	if i >= len(value) || value[i] != ':' {
+	if end = skipSpace(value, end+1); end != len(value)-1 || value[end] != '}' {
 		return -1
 	}
-	i = skipSpace(value, i+1)
-	if i+1+hexDigits+1 > len(value) || value[i] != '"' || value[i+1+hexDigits] != '"' {
-		return -1
-	}
-	if !isHexID(value[i+1 : i+1+hexDigits]) {
-		return -1
-	}
-	if end := skipSpace(value, i+2+hexDigits); end != len(value)-1 || value[end] != '}' {
-		return -1
-	}
-	return i + 1
+	return i
 }
 
 // extendedTypes are the types of MongoDB Extended JSON v2, and of version 1 where its
 // names differ, by their first key.
-var extendedTypes = map[string]Type{
-	"$numberDouble": typeDouble, "$binary": typeBinData, "$uuid": typeUUID, "$undefined": typeUndefined,
-	"$date": typeDate, "$regularExpression": typeRegex, "$regex": typeRegex, "$dbPointer": typeDBPointer,
-	"$code": typeJavascript, "$symbol": typeSymbol, "$numberInt": typeInt, "$timestamp": typeTimestamp,
-	"$numberLong": typeLong, "$numberDecimal": typeDecimal, "$minKey": typeMinKey, "$maxKey": typeMaxKey,
+var extendedTypes = map[string]string{
+	"$numberDouble": "double", "$binary": "binData", "$uuid": typeUUID, "$undefined": "undefined",
+	"$date": "date", "$regularExpression": "regex", "$regex": "regex", "$dbPointer": "dbPointer",
+	"$code": "javascript", "$symbol": "symbol", "$numberInt": "int", "$timestamp": "timestamp",
+	"$numberLong": "long", "$numberDecimal": "decimal", "$minKey": "minKey", "$maxKey": "maxKey",
 }
 
-// extended returns the Type of an object.
-func extended(object []byte) Type {
+// extended returns the type of an object.
+func extended(object []byte) string {
 	i := skipSpace(object, 1)
 	if i >= len(object) || object[i] != '"' {
-		return typeObject
+		return "object"
 	}
 	end, err := skipString(object, i)
 	if err != nil {
-		return typeObject
+		return "object"
 	}
 	k, ok := extendedTypes[string(object[i+1:end-1])]
 	if !ok {
-		return typeObject
+		return "object"
 	}
-	if k == typeBinData && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
+	if k == "binData" && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
 		return typeUUID
 	}
 	return k
 }
 
-// wordType returns the Type of a value by how it is written, or typeText if it is not
+// wordType returns the type of a value by how it is written, or typeText if it is not
 // JSON.
-func wordType(word []byte) Type {
+func wordType(word []byte) string {
 	switch word[0] {
 	case '{':
-		return typeObject
+		return "object"
 	case '[':
-		return typeArray
+		return "array"
 	case '"', '\'', '`':
-		return typeString
+		return "string"
 	}
 	if name, _, isCall := bytes.Cut(bytes.TrimPrefix(word, []byte("new ")), []byte{'('}); isCall {
 		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
@@ -338,32 +334,32 @@ func wordType(word []byte) Type {
 		}
 	}
 	if new(Batch).addPasted(short(word), 0) {
-		return typeObject // ObjectId(...), as the shell writes it
+		return "object" // ObjectId(...), as the shell writes it
 	}
 	switch string(word) {
 	case "true", "false":
-		return typeBool
+		return "bool"
 	case "null":
-		return typeNull
+		return "null"
 	}
 	if n, err := strconv.ParseInt(string(word), 10, 64); err == nil {
 		if int64(int32(n)) == n {
-			return typeInt
+			return "int"
 		}
-		return typeLong
+		return "long"
 	}
 	if _, err := strconv.ParseFloat(string(word), 64); err == nil {
-		return typeDouble
+		return "double"
 	}
 	return typeText
 }
 
 // callTypes are the types by the functions with which shells write them.
-var callTypes = map[string]Type{
-	"ISODate": typeDate, "Date": typeDate, "UUID": typeUUID, "Long": typeLong, "NumberLong": typeLong, "Int32": typeInt,
-	"NumberInt": typeInt, "Double": typeDouble, "Decimal128": typeDecimal, "NumberDecimal": typeDecimal,
-	"Binary": typeBinData, "BinData": typeBinData, "Timestamp": typeTimestamp, "MinKey": typeMinKey, "MaxKey": typeMaxKey,
-	"Code": typeJavascript, "DBRef": typeObject,
+var callTypes = map[string]string{
+	"ISODate": "date", "Date": "date", "UUID": typeUUID, "Long": "long", "NumberLong": "long", "Int32": "int",
+	"NumberInt": "int", "Double": "double", "Decimal128": "decimal", "NumberDecimal": "decimal",
+	"Binary": "binData", "BinData": "binData", "Timestamp": "timestamp", "MinKey": "minKey", "MaxKey": "maxKey",
+	"Code": "javascript", "DBRef": "object",
 }
 
 // unescape decodes text, a JSON string without its quotes.

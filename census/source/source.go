@@ -14,6 +14,7 @@ package source
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,21 +64,9 @@ type Options struct {
 
 // WithDefaults returns o with every default in its place.
 func (o Options) WithDefaults() Options {
-	if o.Field == "" {
-		o.Field = "_id"
-	}
-	if o.Format == "" {
-		o.Format = Auto
-	}
-	if o.Column == "" {
-		o.Column = o.Field
-	}
-	if o.MaxWindow == 0 {
-		o.MaxWindow = maxWindow
-	}
-	if o.FreeExpansion == 0 {
-		o.FreeExpansion = freeExpansion
-	}
+	o.Field, o.Format = cmp.Or(o.Field, "_id"), cmp.Or(o.Format, Auto)
+	o.Column = cmp.Or(o.Column, o.Field)
+	o.MaxWindow, o.FreeExpansion = cmp.Or(o.MaxWindow, maxWindow), cmp.Or(o.FreeExpansion, freeExpansion)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -156,12 +145,11 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 // The error says where reading stopped and why. It is take's error, the reader's, or
 // ctx's cause.
 //
-// A saved census is not read by it, see [Input.ReadSaved]. Read may leave a goroutine behind that waits for the reader, if that hangs.
+// Read may leave a goroutine behind that waits for the reader, if that hangs.
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if s.reader.parse != nil {
 		defer s.text.close()
-		l := &blocks{in: s.text, cut: s.reader.cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
-		return l.read(ctx, func() blockParser { return s.reader.parse(s) }, take)
+		return (&blocks{Input: s, prepare: prepare}).read(ctx, take)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -176,12 +164,6 @@ func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch
 	return s.reader.read(s, in, emit)
 }
 
-// ReadSaved calls read with the content of a saved census.
-func (s *Input) ReadSaved(read func(io.Reader) error) error {
-	defer s.text.close()
-	return read(s.text)
-}
-
 // streamBlock is how many bytes of a stream are read while those before are parsed.
 const streamBlock = 1 << 20
 
@@ -194,22 +176,9 @@ func readAhead(ctx context.Context, in *content) io.Reader {
 	go func() {
 		defer in.close()
 		defer stop()
-		block := make([]byte, streamBlock)
-		for {
-			n, err := 0, error(nil)
-			for n < len(block) && err == nil {
-				var k int
-				k, err = in.Read(block[n:])
-				n += k
-			}
-			if _, closed := pipe.Write(block[:n]); closed != nil {
-				return
-			}
-			if err != nil {
-				pipe.CloseWithError(err)
-				return
-			}
-		}
+		w := bufio.NewWriterSize(pipe, streamBlock)
+		_, err := w.ReadFrom(in)
+		pipe.CloseWithError(cmp.Or(err, w.Flush()))
 	}()
 	return bufio.NewReaderSize(out, streamBlock)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -31,7 +30,6 @@ type censusFlags struct {
 	asJSON  jsonFlag
 	html    string
 	plot    string
-	saved   string
 	memory  string
 	quiet   bool
 	compare bool
@@ -51,8 +49,6 @@ const censusSourcesHelp = `All sources of "oid census" go into one report. A SOU
              CSV of mongoexport, output of mongosh, a list of ids; with --grep any
              text but UTF-16. Each may be compressed with gzip or zstd. The format is
              found out from the content.
-             It may also be a census that --save has saved: several of them (of
-             shards, days or hosts) give the report of all their sources.
   a folder   of mongodump: every collection in it; of other files, or with --format:
              every file, as a collection of its name; with --grep: all files as one
              text. What begins with a dot is left out.
@@ -81,11 +77,7 @@ Processes that are registered in the store are shown by name. Ids that hold a ho
 pid are named by them if the host is this one, or known there.
 
 --html writes the report as a page and --plot the timeline as SVG, to a FILE or with - to
-standard output, instead of the text. --save writes a FILE that can be a SOURCE later, alone
-or beside others:
-
-  oid census --save monday.census dump
-  oid census monday.census tuesday.census
+standard output, instead of the text.
 
 With --compare there are two sources, and the report shows which ids are in one and
 not in the other; --ids lists them, < for those only in the first source, > for the second.`
@@ -120,7 +112,6 @@ func newCensusCommand(std streams) *cobra.Command {
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
 	flags.StringVar(&f.plot, "plot", "", "write the timeline to `FILE`")
-	flags.StringVar(&f.saved, "save", "", "save the census to `FILE`")
 	flags.StringVar(&f.memory, "memory", "", "use this `SIZE` of memory (default half)")
 	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "fail at more than `N` ids")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -168,7 +159,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 	}
 	name, failed := t.namer(ctx)
 	options.Name = name
-	err = errors.Join(f.save(c), f.report(std, c, options), failed(), t.Close())
+	err = errors.Join(f.report(std, c, options), failed(), t.Close())
 	if stopped != nil {
 		return stopped
 	}
@@ -199,14 +190,6 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	if f.options.MaxIDs < 0 {
 		return nil, usagef("--max-ids %d: want 0 (no limit) or more", f.options.MaxIDs)
 	}
-	if cmd.Flags().Changed("save") {
-		if f.compare {
-			return nil, usagef("--save does not go with --compare")
-		}
-		if err := target.Check(f.saved, args); err != nil || f.saved == "" || f.saved == "-" {
-			return nil, usagef("--save %q: %w", f.saved, cmp.Or(err, errors.New("name a file")))
-		}
-	}
 	switch {
 	case bool(f.asJSON) && (f.html != "" || f.plot != ""):
 		return nil, usagef("--json does not go with --html or --plot")
@@ -222,14 +205,6 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		}
 	}
 	return &o, nil
-}
-
-// save saves c if that is asked for.
-func (f *censusFlags) save(c *census.Census) error {
-	if f.saved == "" {
-		return nil
-	}
-	return target.Write(nil, f.saved, c.Save)
 }
 
 // leastMemory is the least that --memory takes: less would not hold the blocks of the

@@ -17,7 +17,7 @@ import (
 // A sentence, list item or table row of a document that promises or compares names its
 // evidence in a comment behind it, which a browser does not show:
 //
-//	<!--TestOverflow,TestCopiedProcess/fork-->
+//	<!--TestValuePerID,TestCopiedProcess/fork-->
 //	<!--benchmarks "PostgreSQL 15" "own table, by a time field with an index" 0.95 to 3-->
 //	<!--source MongoDB server 2.0, src/mongo/bson/oid.cpp-->
 //

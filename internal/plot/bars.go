@@ -137,9 +137,9 @@ const (
 	markHigh = 15 // of a row
 )
 
-// Marked draws c as bars with axes, with marks above them and small ticks, at shares of
-// the width, below. It returns nothing if all counts are 0.
-func (c Counts) Marked(label string, size Size, marks []Mark, ticks []float64) SVG {
+// Marked draws c as bars with axes, with marks above them. It returns nothing if all
+// counts are 0.
+func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
 	limit := size.Width * 2 / 3
 	if size.Width == 0 {
 		size, limit = Size{width, barsHigh}, maxBars
@@ -158,10 +158,6 @@ func (c Counts) Marked(label string, size Size, marks []Mark, ticks []float64) S
 	c.draw(&a.b, all, a.width, base, float64(a.high), a.limit, "bar")
 	if isCut {
 		a.cuts(c, all)
-	}
-	for _, at := range ticks {
-		x := a.x(at)
-		fmt.Fprintf(&a.b, `<line class="tick" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
 	}
 	a.names(c, all)
 	a.marks(marks)

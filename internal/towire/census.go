@@ -25,22 +25,17 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
-		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event),
+		Doubts: each(r.Doubts, doubt), Events: each(r.Events, event),
+		ShortestOutageBusy: optionalSeconds(r.ShortestOutage[0]), ShortestOutageQuiet: optionalSeconds(r.ShortestOutage[1]),
 		Findings: each(r.Findings, finding),
 	}
 }
 
-func rates(r census.Rates) wire.Rates {
-	seconds := func(d time.Duration) *float64 {
-		if d == 0 {
-			return nil
-		}
-		return new(d.Seconds())
+func optionalSeconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
 	}
-	return wire.Rates{
-		TypicalDay: r.TypicalDay, BusiestDay: wire.Bucket(r.BusiestDay),
-		ShortestOutageBusy: seconds(r.ShortestOutage[0]), ShortestOutageQuiet: seconds(r.ShortestOutage[1]),
-	}
+	return new(d.Seconds())
 }
 
 func event(e census.Event) wire.Event {

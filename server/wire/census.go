@@ -38,27 +38,20 @@ type CollectionCensus struct {
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Breaks of which cannot be told whether they are a fault, by kind."`
 
-	Rates  Rates   `json:"rates" doc:"How many ids are created in which time."`
 	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
+
+	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
+	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
 
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
 
-// Rates are how many ids are created in which time.
-type Rates struct {
-	TypicalDay int64  `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
-	BusiestDay Bucket `json:"busiest_day" doc:"The day with the most ids."`
-
-	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
-	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
-}
-
 // Event is something that happened in the life of a collection.
 type Event struct {
-	Kind         string    `json:"kind" doc:"deployment, restart, outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
+	Kind         string    `json:"kind" doc:"outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
-	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; processes of a deployment and a restart; seconds of a clock step."`
+	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; seconds of a clock step."`
 	Share        float64   `json:"share,omitempty" doc:"The part of the ids created then that a deletion took, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
 	Usual        string    `json:"usual,omitempty" doc:"What an outage differs from: how many other days, or other periods, have ids."`
@@ -70,7 +63,7 @@ type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Collection of an archive, with its database."`
 	Collections int               `json:"collections,omitempty" doc:"How many collections of this archive are sources of their own, which follow."`
-	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the source was read; auto if that was not found out."`
+	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How the source was read; auto if that was not found out."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many of them were read."`
 	IDs         int64             `json:"ids" doc:"ObjectIds inside the range."`
@@ -144,7 +137,7 @@ type CensusProcess struct {
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
-	Kind     string           `json:"kind" enum:"duplicate,counter-overflow,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,disorder,mixed-types"`
+	Kind     string           `json:"kind" enum:"duplicate,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,mixed-types"`
 	Count    int64            `json:"count" doc:"How many are concerned of what counts says."`
 	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`

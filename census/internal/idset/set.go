@@ -3,8 +3,8 @@
 //
 // A [Space] limits the memory of several sets. [Set.Add] appends records to the list of
 // their process value (byprocess.go), in segments that never move (record.go, slab.go).
-// [Space.Fit] sorts what is there (sort.go) and writes it to disk in blocks (space.go,
-// block.go). [Set.Visit] brings the ids of one process value after the other.
+// [Space.Fit] sorts what is there (sort.go) and writes it to disk (space.go). [Set.Visit]
+// brings the ids of one process value after the other.
 package idset
 
 import (
@@ -125,9 +125,7 @@ func (s *Set) cuts(first, end uint64, n func(records int) int) []uint64 {
 	const machineBits = 16 // of a process value, after the machine
 	sample := s.memory.sample()
 	for _, r := range s.runs {
-		for _, b := range r.blocks {
-			sample = append(sample, weighted{b.value, int(b.records)})
-		}
+		sample = append(sample, r.sample...)
 	}
 	sample = slices.DeleteFunc(sample, func(w weighted) bool { return w.value < first || w.value >= end })
 	slices.SortFunc(sample, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })

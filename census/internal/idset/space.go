@@ -2,13 +2,12 @@ package idset
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sort"
+	"unsafe"
 )
 
 // Space is the memory and the disk that several sets of ids share. Once there are more ids
@@ -83,24 +82,18 @@ func (p *Space) Close() error {
 }
 
 // disk is the temporary file to which a census spills ids that have no room in memory.
-// A run is the ids of one set that were in memory at one time, sorted, as blocks.
 type disk struct {
 	File *os.File
 	size int64
 }
 
-// run is a stretch of a disk. blocks are in the order of their ids.
+// run is a stretch of a disk: the records of one set that were in memory at one time,
+// sorted, as they were there.
 type run struct {
-	disk   *disk
-	blocks []blockAt
-}
-
-// blockAt is where a block is.
-type blockAt struct {
-	value   uint64 // process value of the first id
+	disk    *disk
 	offset  int64
-	size    int32
-	records int32
+	records int
+	sample  []weighted
 }
 
 // newDisk creates the file. Where that is possible the file has no name, so that it is
@@ -122,49 +115,45 @@ func (d *disk) close() error {
 
 // write writes the records of m, which must be sorted, as a run.
 func (d *disk) write(m *byProcess) (*run, error) {
+	r := &run{disk: d, offset: d.size, records: m.len(), sample: m.sample()}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(d.File, d.size), 1<<20)
-	r := &run{disk: d}
-	var encoded []byte
-	size := d.size
-	blocks := BlockBuffer{Write: func(block []Record) error {
-		encoded = AppendBlock(encoded[:0], block)
-		r.blocks = append(r.blocks, blockAt{block[0].Value(), size, int32(len(encoded)), int32(len(block))})
-		size += int64(len(encoded))
-		_, err := out.Write(encoded)
-		return err
-	}}
 	for e := range m.values(0, EndOfValues) {
-		blocks.Add(e)
+		for records := range e.Spans() {
+			_, _ = out.Write(bytesOf(records)) // Flush returns the error
+		}
 	}
-	blocks.Flush()
-	if err := cmp.Or(blocks.err, out.Flush()); err != nil {
+	if err := out.Flush(); err != nil {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}
-	d.size = size
+	d.size += int64(r.records) * RecordSize
 	return r, nil
 }
 
 // load adds the records of the process values from first to end, not included, to m.
-func (r *run) load(m *byProcess, first, end uint64) error {
-	// The block before the first that begins with a later value may have ids of first.
-	next := max(0, sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].value >= first })-1)
-	var encoded []byte
-	var records []Record
-	for _, at := range r.blocks[next:] {
-		if at.value >= end {
-			break
+func (r *run) load(m *byProcess, first, end uint64) (err error) {
+	const atOnce = 4096
+	buf := make([]Record, atOnce)
+	read := func(i, n int) []Record {
+		if err == nil {
+			_, err = r.disk.File.ReadAt(bytesOf(buf[:n]), r.offset+int64(i)*RecordSize)
 		}
-		encoded = slices.Grow(encoded[:0], int(at.size))[:at.size]
-		if _, err := r.disk.File.ReadAt(encoded, at.offset); err != nil {
-			return fmt.Errorf("census: read spilled ids: %w", err)
+		return buf[:n]
+	}
+	i := sort.Search(r.records, func(i int) bool { return read(i, 1)[0].Value() >= first })
+	for n := atOnce; n == atOnce && err == nil; i += n {
+		part := read(i, min(atOnce, r.records-i))
+		n = sort.Search(len(part), func(k int) bool { return part[k].Value() >= end })
+		if err == nil {
+			m.add(part[:n], 0)
 		}
-		var err error
-		if records, err = DecodeBlock(records[:0], encoded, int(at.records)); err != nil {
-			return err
-		}
-		from := sort.Search(len(records), func(i int) bool { return records[i].Value() >= first })
-		to := sort.Search(len(records), func(i int) bool { return records[i].Value() >= end })
-		m.add(records[from:to], 0)
+	}
+	if err != nil {
+		return fmt.Errorf("census: read spilled ids: %w", err)
 	}
 	return nil
+}
+
+// bytesOf returns the memory of records.
+func bytesOf(records []Record) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), len(records)*RecordSize)
 }
