@@ -20,9 +20,9 @@ type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it was written, or the 24 digits of an id that was written
-	// as bytes. It need not be valid: any word at the place of an id is returned,
-	// and inspect.Inspect reports whether it is one.
+	// Text is the id as it was written; of a document whose _id is binary data its
+	// digits. It need not be valid: any word at the place of an id is returned, and
+	// inspect.Inspect reports whether it is one.
 	Text string
 
 	// Before and After are the text around the id in its piece. Of a long text
