@@ -18,7 +18,7 @@ import (
 
 var (
 	// shellID is the _id of a document in the notation of the MongoDB shell.
-	shellID = pattern.Of(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
+	shellID = pattern.Of(`["']?\b_id["']?\s*:\s*` + idCall + `["']([^"']*)["']\s*\)`)
 
 	// wordForm has the length and the characters of an id of some format.
 	wordForm = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
