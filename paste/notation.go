@@ -35,29 +35,27 @@ var notation = pattern.Of(`^(?:` + idCall + "[\"'`]?([^\"'`()]*?)[\"'`]?" + `\s*
 // in any notation around them that [Scan] reads, with or without a comma or semicolon
 // after it.
 func ObjectID(text string) (id objectid.ID, ok bool) {
-	// In mongoexport's CSV and what shells print there is no need to look further.
-	if inner, found := strings.CutPrefix(text, "ObjectId("); found && strings.HasSuffix(inner, ")") {
-		inner = inner[:len(inner)-1]
-		if n := len(inner) - 2; n == hexSize && inner[0] == inner[n+1] && strings.IndexByte(`"'`, inner[0]) >= 0 {
-			inner = inner[1 : n+1]
-		}
-		if len(inner) == hexSize {
-			text = inner
-		}
-	}
 	if len(text) != hexSize {
 		// Trim is several times as fast for a set of ASCII alone.
 		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), around))
 	}
-	if len(text) != hexSize {
-		return objectid.ID{}, false
-	}
-	return id, id.Set(text) == nil
+	ok = len(text) == hexSize && id.Set(text) == nil
+	return id, ok
 }
 
 // unwrap returns the word at the place of an id in s, a single word with or without
 // a notation around it; or "" if s is more than that.
 func unwrap(s string) string {
+	inner := s
+	if call, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(call, ")") {
+		inner = call[:len(call)-1]
+		if n := len(inner) - 2; n == hexSize && inner[0] == inner[n+1] && strings.IndexByte(`"'`, inner[0]) >= 0 {
+			inner = inner[1 : n+1]
+		}
+	}
+	if objectid.Valid(inner) { // most of what programs print: no need to look further
+		return inner
+	}
 	m := notation().FindStringSubmatch(strings.Trim(s, "`"))
 	return strings.Join(m[min(1, len(m)):], "")
 }

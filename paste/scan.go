@@ -13,6 +13,9 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Found is one id in a pasted text, or one piece of the text without an id.
@@ -60,7 +63,8 @@ const (
 // member _id (or else id), whether there is one on each line, or an array of them,
 // or one over many lines. Documents in the notation of the MongoDB shell are read
 // as well. Within a line of a log it finds what [Places] finds; ids of the other
-// formats look like any other word or number there. Text in UTF-16 is converted.
+// formats look like any other word or number there. Text in UTF-16 with a byte order
+// mark, as Windows PowerShell writes it, is converted.
 //
 // It yields what it finds in the order of the text, and every piece that it cannot
 // read as a [Found] with an error. It stops after the first error of r, which it
@@ -84,7 +88,9 @@ func Grep(r io.Reader) iter.Seq[Found] {
 // pieces yields what next finds in piece after piece of r.
 func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq[Found] {
 	return func(yield func(Found) bool) {
-		s := &scanner{r: bufio.NewReaderSize(UTF8(r), bufferSize(r)), line: 1}
+		size := bufferSize(r)
+		decoded := transform.NewReader(bufio.NewReaderSize(r, size), unicode.BOMOverride(transform.Nop))
+		s := &scanner{r: bufio.NewReaderSize(decoded, size), line: 1}
 		for s.err == nil {
 			s.buf = s.buf[:0]
 			for _, found := range next(s) {
