@@ -35,7 +35,7 @@ var forms = [...]struct {
 	construct      func(key []byte) (construction, error)
 }{
 	Short: {"short", 16, 22, "base64url without padding", encode, decode, 32, newBlock},
-	UUID:  {"uuid", 16, 36, "the lower-case form of a UUID", encodeUUID, decodeUUID, 32, newWalk},
+	UUID:  {"uuid", 16, 36, "the lower-case form of a UUID", encodeUUID, decodeUUID, 32, newUUID},
 	Long:  {"long", 28, 38, "base64url without padding", encode, decode, 64, newSIV},
 }
 
