@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,22 @@ func TestKnownForms(t *testing.T) {
 		if read.PID() != k.pid {
 			t.Errorf("%s: PID = %d, want %d", k.text, read.PID(), k.pid)
 		}
+	}
+}
+
+// The longest text has the highest pid, which an int of 32 bits cannot hold.
+func TestLongestText(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("an int has 32 bits here")
+	}
+	const text = "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535:9999999999999999:4294967295"
+	g, err := gpid.Parse(text)
+	if err != nil || g.String() != text {
+		t.Fatalf("Parse(%q) = %v, %v", text, g, err)
+	}
+	roundTrip(t, g)
+	if g, err := gpid.New(g.Addr(), g.Start(), g.PID()+1); !errors.Is(err, gpid.ErrInvalid) {
+		t.Errorf("the next pid: %v, %v, want ErrInvalid", g, err)
 	}
 }
 
