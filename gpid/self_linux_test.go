@@ -3,6 +3,7 @@ package gpid_test
 import (
 	"bufio"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -99,6 +100,18 @@ func TestSelfAddresses(t *testing.T) {
 	ip := host.Addr().Addr()
 	if host.Addr().Port() != 0 || ip.IsUnspecified() || !ip.IsValid() {
 		t.Errorf(`Self("") = %v, want an address of this host and port 0`, host)
+	}
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range interfaces {
+		if own, ok := i.(*net.IPNet); ok && own.IP.To4() != nil && own.IP.IsGlobalUnicast() {
+			if ip.String() != own.IP.String() {
+				t.Errorf(`Self("") = %v, want the address %v`, host, own.IP)
+			}
+			break
+		}
 	}
 	for _, addr := range []string{":8080", "0.0.0.0:8080", "[::]:8080"} {
 		g, err := gpid.Self(addr)
