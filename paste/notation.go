@@ -25,12 +25,10 @@ const idCall = `(?:new\s+)?(?:[A-Za-z]+\.)?(?i:Object_?Id|UUID)(?:\.createFromHe
 //  1. the argument of a call
 //  2. bytes of SQL, or a hexadecimal number
 //  3. Extended JSON, with or without braces
-//  4. a gpid, which has characters that a word has not
-//  5. the word alone, or in quotes
+//  4. the word alone, or in quotes
 var notation = pattern.Of(`^(?:` + idCall + "[\"'`]?([^\"'`()]*?)[\"'`]?" + `\s*\)|` +
 	`(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?|` +
 	`\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?|` +
-	`["']?([0-9a-f.:\[\]]+:[0-9]{16}:[0-9]+)["']?|` +
 	`["']*(` + "[^ \t\"'`(){}:/=,]*" + `)["']*)$`)
 
 // ObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or

@@ -20,13 +20,20 @@ var (
 	escape = pattern.Of(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
 
 	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	typeIDSuffix   = pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
+	typeIDPrefix   = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
 	uuidForm       = pattern.Of(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	processForm    = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
 )
 
-const longestEscape = 30
+const (
+	longestEscape = 30
+	longestForm   = 80 // of a gpid
+)
 
 // Places returns the ids in s that nothing else looks like, in their order:
-// ObjectIds, UUIDs and ULIDs in capitals. Of most text it looks at one byte in three.
+// ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix and gpids. Of most text it
+// looks at one byte in three.
 func Places(s string) (places []Place) {
 	end := 0 // of what was searched
 	for at := 0; at+window <= len(s); at += window {
@@ -61,24 +68,28 @@ const window = 12
 
 // Kinds of characters, one bit each.
 const (
-	inHex    = 1 << iota // of an ObjectId or a UUID, with its hyphens
-	inULID               // of a ULID in capitals
-	inWord               // ASCII letters and digits
-	inRow                // inWord, and the hyphens between them in a UUID
-	inDigits             // hexadecimal
+	inHex     = 1 << iota // of an ObjectId or a UUID, with its hyphens
+	inULID                // of a ULID in capitals
+	inTypeID              // of a TypeID, after its prefix
+	inProcess             // of a gpid
+	inWord                // ASCII letters and digits
+	inRow                 // inWord, and what is between them in a UUID or a gpid
+	inDigits              // hexadecimal
 
-	inWords = inHex | inULID
+	inWords = inHex | inULID | inTypeID | inProcess
 )
 
 // kinds are the kinds of each character.
 var kinds = func() (table [256]uint8) {
 	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for kind, characters := range map[uint8]string{
-		inHex:    digits + lower[:6] + upper[:6] + "-",
-		inULID:   digits + "ABCDEFGHJKMNPQRSTVWXYZ",
-		inWord:   digits + lower + upper,
-		inRow:    digits + lower + upper + "-",
-		inDigits: digits + lower[:6] + upper[:6],
+		inHex:     digits + lower[:6] + upper[:6] + "-",
+		inULID:    digits + "ABCDEFGHJKMNPQRSTVWXYZ",
+		inTypeID:  digits + "abcdefghjkmnpqrstvwxyz",
+		inProcess: digits + lower[:6] + ":.[]",
+		inWord:    digits + lower + upper,
+		inRow:     digits + lower + upper + "-:.[]",
+		inDigits:  digits + lower[:6] + upper[:6],
 	} {
 		for _, c := range []byte(characters) {
 			table[c] |= kind
@@ -133,6 +144,12 @@ func wordID(s string, from, to int) (p Place, ok bool) {
 			}
 		}
 	case n == 26 && ulidInCapitals().MatchString(s[from:to]):
+	case n == 26 && typeIDSuffix().MatchString(s[from:to]):
+		m := typeIDPrefix().FindStringSubmatch(s[max(from-66, 0):from])
+		if m == nil {
+			return p, false
+		}
+		from -= len(m[1])
 	case n == 12 && from >= 24 && uuidForm().MatchString(s[from-24:to]):
 		if from -= 24; from > 0 && is(s[from-1], inWord) {
 			before := s[max(from-longestEscape, 0):from]
@@ -140,6 +157,14 @@ func wordID(s string, from, to int) (p Place, ok bool) {
 				return p, false
 			}
 		}
+	case n == 16 && from > 0 && s[from-1] == ':':
+		begin := max(from-longestForm, 0)
+		all := processForm().FindAllStringIndex(s[begin:min(to+11, len(s))], -1)
+		if len(all) == 0 || begin+all[len(all)-1][1] <= to {
+			return p, false
+		}
+		last := all[len(all)-1]
+		from, to = begin+last[0], begin+last[1]
 	default:
 		return p, false
 	}

@@ -89,10 +89,10 @@ func FuzzNotations(f *testing.F) {
 func TestPlacesRefuses(t *testing.T) {
 	for _, text := range []string{
 		a + "0", "x" + a, "u003c" + a, "z0x" + a,
-		"User_01h455vb4pex5vsknk084sn02q", "user_01h455vb4pex5vsknk084sn02q", "01h455vb4pex5vsknk084sn02q",
+		"User_01h455vb4pex5vsknk084sn02q", "01h455vb4pex5vsknk084sn02q",
 		"c232ab00-9414-11ec-b3c8-9f6bdeced84", "0c232ab00-9414-11ec-b3c8-9f6bdeced846",
 		"5759e988-" + a, "1-5759e988-" + a, "{5759E988-" + a + "}", "trace 550e8400-e29b-41d4-a716-" + a,
-		"a:1795166651598985:4711", "10.0.0.7:8080:1795166651598985:4711",
+		"a:1795166651598985:4711", "10.0.0.7:8080:179516665159898:4711",
 	} {
 		if got := paste.Places(text); got != nil {
 			t.Errorf("Places(%q) = %+v", text, got)
@@ -100,10 +100,17 @@ func TestPlacesRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"backup-20261103-" + a + ".gz": a, "deadbeef-" + a: a, "db01-" + a: a, "x5759e988-" + a: a, a + "-5759e988": a,
+		"user_01h455vb4pex5vsknk084sn02q ok":                        "user_01h455vb4pex5vsknk084sn02q",
+		"from 10.0.0.7:8080:1795166651598985:4711, to [::1]:80 ...": "10.0.0.7:8080:1795166651598985:4711",
+		"gpid=[2001:db8::1]:0:1795166651598985:1":                   "[2001:db8::1]:0:1795166651598985:1",
 	} {
 		if got := paste.Places("at " + text); len(got) != 1 || ("at " + text)[got[0].From:got[0].To] != want {
 			t.Errorf("Places(%q) = %+v, want %s", text, got, want)
 		}
+	}
+	two := "10.0.0.7:8080:1795166651598985:4711"
+	if got := paste.Places(two + " " + two); len(got) != 2 || got[1].From != len(two)+1 {
+		t.Errorf("two gpids: %+v", got)
 	}
 }
 

@@ -30,8 +30,8 @@ Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
 mongoexport wrote, an array, or the notation of the MongoDB shell. Formats:
 ` + inspect.Names() + `.
 
-Within a line of a log, ObjectIds, UUIDs and ULIDs in capitals are found, and lines
-without an id are ignored. With --grep all text is read like that.
+Within a line of a log, ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids are
+found, and lines without an id are ignored. With --grep all text is read like that.
 An id that begins with a hyphen goes after "--".
 
 The bytes of an ObjectId alone do not reveal which layout was used, so all three
