@@ -22,3 +22,6 @@ func (p Process) AliveFS(proc fs.FS) (bool, error) { return in(proc, p.Alive) }
 
 // ProgramFS is [Process.Program] with the given proc file system.
 func (p Process) ProgramFS(proc fs.FS) (uint32, error) { return in(proc, p.Program) }
+
+// KnowsItsPlace reports whether the place of this process was read, and is not read again.
+func KnowsItsPlace() bool { return own.Load() != nil }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,12 +60,29 @@ func TestKnownForms(t *testing.T) {
 	}
 }
 
+// The longest text has the highest pid, which an int of 32 bits cannot hold.
+func TestLongestText(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("an int has 32 bits here")
+	}
+	const text = "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535:9999999999999999:4294967295"
+	g, err := gpid.Parse(text)
+	if err != nil || g.String() != text {
+		t.Fatalf("Parse(%q) = %v, %v", text, g, err)
+	}
+	roundTrip(t, g)
+	if g, err := gpid.New(g.Addr(), g.Start(), g.PID()+1); !errors.Is(err, gpid.ErrInvalid) {
+		t.Errorf("the next pid: %v, %v, want ErrInvalid", g, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"", "want ip:port:start_time:pid"},
 		{"4711", "want ip:port:start_time:pid"},
 		{"10.0.0.7:8080", "want ip:port:start_time:pid"},
 		{"8080:1795166651598985:4711", `address "8080"`},
+		{":1795166651598985:4711", `address ""`},
 		{"10.0.0.7:8080:1795166651598985:", `pid ""`},
 		{"10.0.0.7:8080:1795166651598985:0", `pid "0"`},
 		{"10.0.0.7:8080:1795166651598985:04711", `want it written "10.0.0.7:8080:1795166651598985:4711"`},

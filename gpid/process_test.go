@@ -137,6 +137,34 @@ func TestProgramDiffersAfterExec(t *testing.T) {
 	}
 }
 
+// TestStatCutShort reads a stat file that ends early, everywhere: a number that was cut is
+// not taken for another one.
+func TestStatCutShort(t *testing.T) {
+	whole := statWithMemory(94363116523520, 140724537434560)
+	p, err := gpid.OfFS(proc(whole), 4711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := p.ProgramFS(proc(whole))
+	if err != nil || program == 0 {
+		t.Fatalf("program %d, %v, want a number", program, err)
+	}
+	for n := range len(whole) {
+		host := proc()
+		host["4711/stat"] = file(whole[:n])
+		if got, err := gpid.OfFS(host, 4711); err == nil && got != p {
+			t.Errorf("%q: %+v, want an error or %+v", whole[:n], got, p)
+		}
+		if got, err := p.ProgramFS(host); err == nil && got != 0 && got != program {
+			t.Errorf("%q: program %d, want an error, 0 or %d", whole[:n], got, program)
+		}
+	}
+	_, err = gpid.OfFS(proc("4711 (x) S 1"), 4711)
+	if want := "2 fields after the name, want more than 20"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("two fields: %v, want an error with %q", err, want)
+	}
+}
+
 func TestOfRefusesWhatEnded(t *testing.T) {
 	for name, host := range map[string]fs.FS{
 		"gone":   proc(),

@@ -3,6 +3,7 @@ package gpid_test
 import (
 	"bufio"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -100,6 +101,18 @@ func TestSelfAddresses(t *testing.T) {
 	if host.Addr().Port() != 0 || ip.IsUnspecified() || !ip.IsValid() {
 		t.Errorf(`Self("") = %v, want an address of this host and port 0`, host)
 	}
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range interfaces {
+		if own, ok := i.(*net.IPNet); ok && own.IP.To4() != nil && own.IP.IsGlobalUnicast() {
+			if ip.String() != own.IP.String() {
+				t.Errorf(`Self("") = %v, want the address %v`, host, own.IP)
+			}
+			break
+		}
+	}
 	for _, addr := range []string{":8080", "0.0.0.0:8080", "[::]:8080"} {
 		g, err := gpid.Self(addr)
 		if err != nil || g.Addr().Addr() != ip || g.Addr().Port() != 8080 {
@@ -123,6 +136,9 @@ func TestOfThisProcess(t *testing.T) {
 	}
 	if again, err := gpid.Of(os.Getpid()); err != nil || again != p {
 		t.Errorf("Of twice: %+v and %+v, %v", p, again, err)
+	}
+	if !gpid.KnowsItsPlace() {
+		t.Error("the place of this process is read again")
 	}
 	if alive, err := p.Alive(); err != nil || !alive {
 		t.Errorf("this process alive: %v, %v", alive, err)

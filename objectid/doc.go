@@ -41,8 +41,7 @@
 //
 // The zero ID means "no id". It encodes as null in JSON, SQL, BSON and slog,
 // and null decodes as the zero ID. Text has no null: there the zero ID is
-// written as 24 zeros, and an empty text is an error. [Optional] reads it as the zero
-// ID.
+// written as 24 zeros, and an empty text is an error.
 //
 // # Design
 //

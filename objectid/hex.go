@@ -60,8 +60,3 @@ func gather(x uint64) uint32 {
 	x = (x | x>>8) & 0x0000FFFF0000FFFF
 	return uint32(x | x>>16)
 }
-
-// isHex reports whether c is a hexadecimal digit of either case.
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}

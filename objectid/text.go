@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -37,12 +38,10 @@ func textError(s string) error {
 	if n := utf8.RuneCountInString(s); n != hexSize {
 		return fmt.Errorf("%w: want 24 characters, not %d: %s", ErrInvalid, n, quote(s))
 	}
-	position := 1
-	for _, r := range s {
-		if r >= utf8.RuneSelf || !isHex(byte(r)) {
-			return fmt.Errorf("%w: character %d is %q, want a hexadecimal digit: %s", ErrInvalid, position, r, quote(s))
+	for i, r := range []rune(s) {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
+			return fmt.Errorf("%w: character %d is %q, want a hexadecimal digit: %s", ErrInvalid, i+1, r, quote(s))
 		}
-		position++
 	}
 	panic("objectid: textError called with a valid id")
 }

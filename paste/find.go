@@ -18,7 +18,7 @@ import (
 
 var (
 	// shellID is the _id of a document in the notation of the MongoDB shell.
-	shellID = pattern.Of(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
+	shellID = pattern.Of(`["']?\b_id["']?\s*:\s*` + idCall + `["']([^"']*)["']\s*\)`)
 
 	// wordForm has the length and the characters of an id of some format.
 	wordForm = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
@@ -28,10 +28,9 @@ var (
 // The order decides what a text means that could be several of them.
 //
 //  1. one id of any format, alone or in a notation
-//  2. the twelve bytes of one
-//  3. a list of words that could all be ids
-//  4. ids anywhere, see [Places]
-//  5. a word at the place of an id, which is not one
+//  2. a list of words that could all be ids
+//  3. ids anywhere, see [Places]
+//  4. a word at the place of an id, which is not one
 func (s *scanner) inText(line int) []Found {
 	text := string(s.buf)
 	if id := strings.TrimRight(text, "\r\n"); objectid.Valid(id) {
@@ -45,11 +44,6 @@ func (s *scanner) inText(line int) []Found {
 	word := unwrap(trimmed)
 	if word != "" && isID(word) {
 		return []Found{foundAt(line, text, strings.Index(text, word), len(word))}
-	}
-	if id := bytesAlone(trimmed); id != "" {
-		f := foundAt(line, text, strings.Index(text, trimmed), len(trimmed))
-		f.Text = id
-		return []Found{f}
 	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
@@ -74,14 +68,10 @@ func wordList(line int, s string) []Found {
 	var ids []Found
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
 		id := unwrap(w)
-		switch hex := bytesAlone(strings.Trim(w, `"'`)); {
-		case hex != "" && !isID(id):
-			ids = append(ids, Found{Line: line, Text: hex})
-		case wordForm().MatchString(id), id != "" && isID(id):
-			ids = append(ids, foundAt(line, w, strings.Index(w, id), len(id)))
-		default:
+		if !wordForm().MatchString(id) && (id == "" || !isID(id)) {
 			return nil
 		}
+		ids = append(ids, foundAt(line, w, strings.Index(w, id), len(id)))
 	}
 	return ids
 }
@@ -90,9 +80,7 @@ func wordList(line int, s string) []Found {
 func inside(line int, s string) []Found {
 	var ids []Found
 	for _, p := range Places(s) {
-		f := foundAt(line, s, p.From, p.To-p.From)
-		f.Text = p.ID
-		ids = append(ids, f)
+		ids = append(ids, foundAt(line, s, p.From, p.To-p.From))
 	}
 	return ids
 }

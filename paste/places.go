@@ -1,18 +1,13 @@
 package paste
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// Place is an id within a text.
-type Place struct {
-	From, To int    // its bytes, with its notation if it was written as bytes
-	ID       string // as it was written, or the 24 digits of an id written as bytes
-}
+// Place is where an id is within a text: from the byte From up to the one before To.
+type Place struct{ From, To int }
 
 var (
 	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
@@ -37,25 +32,98 @@ const (
 )
 
 // Places returns the ids in s that nothing else looks like, in their order:
-// ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix and gpids, and ObjectIds
-// as twelve bytes in the notation of Go, Node.js, Python, Extended JSON or a hex
-// dump. Bytes in decimal digits or in a dump must have the time of a plausible id.
-func Places(s string) []Place {
-	places, lists := search(s)
-	raw := append(lists, quotedBytes(s)...)
-	if len(raw) == 0 {
-		return places
-	}
-	places = append(places, raw...)
-	slices.SortFunc(places, func(a, b Place) int { return cmp.Compare(a.From, b.From) })
-	end := 0
-	return slices.DeleteFunc(places, func(p Place) bool { // an id within the notation of another
-		if p.From < end {
-			return true
+// ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix and gpids. Of most text it
+// looks at one byte in three.
+func Places(s string) (places []Place) {
+	end := 0 // of what was searched
+	for at := 0; at+window <= len(s); at += window {
+		w := s[at : at+window]
+		kind := kinds[w[0]] & kinds[w[4]] & kinds[w[7]] & kinds[w[11]]
+		if kind&inWords == 0 || at < end {
+			continue
 		}
-		end = p.To
-		return false
-	})
+		kind &= kinds[w[1]] & kinds[w[2]] & kinds[w[3]] & kinds[w[5]] & kinds[w[6]] & kinds[w[8]] & kinds[w[9]] & kinds[w[10]]
+		if kind&inWords == 0 {
+			continue
+		}
+		var from int
+		from, end = row(s, at, at+window, inWord)
+		known := end // the window may be part of one word
+		if kind&inWord == 0 {
+			from, end = row(s, from, end, inRow)
+			known = from
+		}
+		places = wordIDs(places, s, from, known, end)
+	}
+	return places
+}
+
+// window is how many bytes [Places] looks at together. Each form that it looks for has
+// at least 23 characters of one kind in a row, and so a whole window of them, wherever it
+// begins:
+//
+//	windows  |----12----|----12----|----12----|
+//	a form        [----------23---------]
+const window = 12
+
+// Kinds of characters, one bit each.
+const (
+	inHex     = 1 << iota // of an ObjectId or a UUID, with its hyphens
+	inULID                // of a ULID in capitals
+	inTypeID              // of a TypeID, after its prefix
+	inProcess             // of a gpid
+	inWord                // ASCII letters and digits
+	inRow                 // inWord, and what is between them in a UUID or a gpid
+	inDigits              // hexadecimal
+
+	inWords = inHex | inULID | inTypeID | inProcess
+)
+
+// kinds are the kinds of each character.
+var kinds = func() (table [256]uint8) {
+	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for kind, characters := range map[uint8]string{
+		inHex:     digits + lower[:6] + upper[:6] + "-",
+		inULID:    digits + "ABCDEFGHJKMNPQRSTVWXYZ",
+		inTypeID:  digits + "abcdefghjkmnpqrstvwxyz",
+		inProcess: digits + lower[:6] + ":.[]",
+		inWord:    digits + lower + upper,
+		inRow:     digits + lower + upper + "-:.[]",
+		inDigits:  digits + lower[:6] + upper[:6],
+	} {
+		for _, c := range []byte(characters) {
+			table[c] |= kind
+		}
+	}
+	return table
+}()
+
+func is(c byte, kind uint8) bool { return kinds[c]&kind != 0 }
+
+func isHex(s string) bool { _, end := row(s, 0, 0, inDigits); return end == len(s) }
+
+// row returns where the characters of a kind around s[from:to] begin and end.
+func row(s string, from, to int, kind uint8) (int, int) {
+	for from > 0 && is(s[from-1], kind) {
+		from--
+	}
+	for to < len(s) && is(s[to], kind) {
+		to++
+	}
+	return from, to
+}
+
+// wordIDs appends the ids in s[from:to], which has only the characters of inRow, to
+// places. The first word goes up to known at least.
+func wordIDs(places []Place, s string, from, known, to int) []Place {
+	for begin := from; begin < to; begin++ {
+		_, end := row(s, begin, max(begin, known), inWord)
+		if p, ok := wordID(s, begin, end); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
+			places = append(places, p)
+		}
+		begin = end
+	}
+	return places
 }
 
 // wordID returns the id of which the letters and digits s[from:to] are a part.
@@ -100,5 +168,5 @@ func wordID(s string, from, to int) (p Place, ok bool) {
 	default:
 		return p, false
 	}
-	return Place{from, to, s[from:to]}, true
+	return Place{from, to}, true
 }

@@ -13,6 +13,9 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Found is one id in a pasted text, or one piece of the text without an id.
@@ -20,9 +23,9 @@ type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it was written, or the 24 digits of an id that was written
-	// as bytes. It need not be valid: any word at the place of an id is returned,
-	// and inspect.Inspect reports whether it is one.
+	// Text is the id as it was written; of a document whose _id is binary data its
+	// digits. It need not be valid: any word at the place of an id is returned, and
+	// inspect.Inspect reports whether it is one.
 	Text string
 
 	// Before and After are the text around the id in its piece. Of a long text
@@ -53,6 +56,8 @@ const (
 	// maxDocument is the longest document that is held at once: the largest that
 	// MongoDB stores has 16 MiB, and up to four times as much as Extended JSON.
 	maxDocument = 64 << 20
+
+	bufferSize = 64 << 10
 )
 
 // Scan finds ids in r, as people paste them: bare, in quotes, as ObjectId("...")
@@ -60,31 +65,36 @@ const (
 // member _id (or else id), whether there is one on each line, or an array of them,
 // or one over many lines. Documents in the notation of the MongoDB shell are read
 // as well. Within a line of a log it finds what [Places] finds; ids of the other
-// formats look like any other word or number there. Text in UTF-16 is converted.
+// formats look like any other word or number there. Text in UTF-16 with a byte order
+// mark, as Windows PowerShell writes it, is converted.
 //
 // It yields what it finds in the order of the text, and every piece that it cannot
 // read as a [Found] with an error. It stops after the first error of r, which it
 // yields last. It holds one line of up to 1 MiB or one document of up to
 // 64 MiB at a time; longer ones are cut there.
-func Scan(r io.Reader) iter.Seq[Found] { return pieces(r, (*scanner).piece) }
+func Scan(r io.Reader) iter.Seq[Found] { return pieces(r, bufferSize, (*scanner).piece) }
 
 // ScanString is [Scan] for a string.
-func ScanString(s string) iter.Seq[Found] { return Scan(strings.NewReader(s)) }
+func ScanString(s string) iter.Seq[Found] {
+	return pieces(strings.NewReader(s), min(len(s), bufferSize), (*scanner).piece)
+}
 
 // Grep finds ids in any text, as [Places] does in each line of up to 1 MiB. It
 // yields no errors but that of r, which comes last.
 func Grep(r io.Reader) iter.Seq[Found] {
-	return pieces(r, func(s *scanner) []Found {
+	return pieces(r, bufferSize, func(s *scanner) []Found {
 		line := s.line
 		s.restOfLine()
 		return inside(line, string(s.buf))
 	})
 }
 
-// pieces yields what next finds in piece after piece of r.
-func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq[Found] {
+// pieces yields what next finds in piece after piece of r, of which it reads size bytes
+// at once.
+func pieces(r io.Reader, size int, next func(*scanner) []Found) iter.Seq[Found] {
 	return func(yield func(Found) bool) {
-		s := &scanner{r: bufio.NewReaderSize(UTF8(r), bufferSize(r)), line: 1}
+		decoded := transform.NewReader(bufio.NewReaderSize(r, size), unicode.BOMOverride(transform.Nop))
+		s := &scanner{r: bufio.NewReaderSize(decoded, size), line: 1}
 		for s.err == nil {
 			s.buf = s.buf[:0]
 			for _, found := range next(s) {
@@ -100,16 +110,6 @@ func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq[Found] {
 			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
 		}
 	}
-}
-
-// bufferSize returns the size of a buffer for r in bytes: a short text needs only a
-// small one.
-func bufferSize(r io.Reader) int {
-	const least, most = 1 << 10, 64 << 10
-	if known, ok := r.(interface{ Len() int }); ok {
-		return min(max(known.Len(), least), most)
-	}
-	return most
 }
 
 // scanner cuts a text into pieces: documents, quoted words and lines.
@@ -259,7 +259,7 @@ func (s *scanner) broken(line int) []Found {
 // read the text from there line by line.
 func (s *scanner) unfinished(line int) []Found {
 	again := bytes.Clone(s.buf)
-	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), 64<<10)
+	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), bufferSize)
 	s.line, s.byLine, s.err = line, true, nil
 	return []Found{{Line: line, Err: noID("a document begins but does not end; read from here line by line")}}
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/oidkit/oid/internal/pattern"
 )
@@ -33,8 +32,7 @@ func (d distance) before(t time.Time) time.Time {
 
 func (d distance) negative() distance { return distance{-d.months, -d.rest} }
 
-// units are the units of a distance. The first name of each is short; the last is the
-// word for it, which has a plural in s, and which "a" and "last" stand before.
+// units are the units of a distance, by their names in singular; the first is short.
 var units = []struct {
 	names  []string
 	length distance
@@ -47,14 +45,12 @@ var units = []struct {
 	{[]string{"m", "min", "minute"}, distance{rest: time.Minute}},
 	{[]string{"s", "sec", "second"}, distance{rest: time.Second}},
 	{[]string{"ms"}, distance{rest: time.Millisecond}},
-	{[]string{"us", "µs"}, distance{rest: time.Microsecond}},
-	{[]string{"ns"}, distance{rest: time.Nanosecond}},
 }
 
 // unit returns the length of the unit of a name, in singular or plural; 0 if there is
 // none.
 func unit(name string) distance {
-	if utf8.RuneCountInString(name) > 2 {
+	if len(name) > 2 {
 		name = strings.TrimSuffix(name, "s")
 	}
 	for _, u := range units {
@@ -63,16 +59,6 @@ func unit(name string) distance {
 		}
 	}
 	return distance{}
-}
-
-// isWord reports whether word is the last name of a unit.
-func isWord(word string) bool {
-	for _, u := range units {
-		if word == u.names[len(u.names)-1] {
-			return true
-		}
-	}
-	return false
 }
 
 const (
@@ -117,26 +103,11 @@ func parseDistance(s string) (distance, error) {
 }
 
 var (
-	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
-	oneUnit       = pattern.Of(`^(?:an?|last) ([a-zµ]+)$`)
-)
+	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-z]+)[ ,]*(?:and )?`)
 
-// parseWords reads a time in words: now, 2 hours ago, last month.
-func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
-	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
-	if s == "now" {
-		return now, true, nil
-	}
-	ago, isAgo := strings.CutSuffix(s, " ago")
-	if m := oneUnit().FindStringSubmatch(ago); m != nil && isWord(m[1]) && isAgo != strings.HasPrefix(ago, "last ") {
-		ago, isAgo = "1"+m[1], true
-	}
-	if !isAgo {
-		return time.Time{}, false, nil
-	}
-	d, err := parseDistance(ago)
-	return d.before(now), true, err
-}
+	// oneUnit is 1 of a unit before now, without the number.
+	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (year|month|week|day|hour|minute|second|ms))$`)
+)
 
 // Duration reads a length of time such as 36h, 7d, 2 weeks or 1 year, without a sign.
 // The length of months and years is that of the last ones before now.

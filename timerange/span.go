@@ -28,26 +28,25 @@ type Span struct {
 // down to a second and To up. In addition to the errors of [Span.Times], it is an
 // error if the span ends before it begins, or is outside the times that an id can
 // hold, 1970 to 2106.
-func (s Span) Range(now time.Time) (objectid.Range, error) {
+func (s Span) Range(now time.Time) (ids objectid.Range, err error) {
 	from, to, err := s.Times(now)
 	switch {
 	case err != nil:
-		return objectid.Range{}, err
+		return ids, err
 	case from != nil && from.Unix() > math.MaxUint32:
-		return objectid.Range{}, fmt.Errorf("the range is empty: it begins at %s, and the last second that an ObjectId can hold is %s", rfc3339(*from), rfc3339(time.Unix(math.MaxUint32, 0)))
+		return ids, fmt.Errorf("the range is empty: it begins at %s, and the last second that an ObjectId can hold is %s", rfc3339(*from), rfc3339(time.Unix(math.MaxUint32, 0)))
 	case to != nil && !to.After(time.Unix(0, 0)):
-		return objectid.Range{}, fmt.Errorf("the range is empty: it ends at %s, and the first second that an ObjectId can hold is %s", rfc3339(*to), rfc3339(time.Unix(0, 0)))
+		return ids, fmt.Errorf("the range is empty: it ends at %s, and the first second that an ObjectId can hold is %s", rfc3339(*to), rfc3339(time.Unix(0, 0)))
 	case from != nil && to != nil && !from.Before(*to):
-		return objectid.Range{}, fmt.Errorf("the range is empty: it ends at %s and begins at %s", rfc3339(*to), rfc3339(*from))
-	case from != nil && to != nil:
-		return objectid.Between(*from, *to), nil
-	case from != nil:
-		return objectid.Since(*from), nil
-	case to != nil:
-		return objectid.Until(*to), nil
-	default:
-		return objectid.Range{}, nil
+		return ids, fmt.Errorf("the range is empty: it ends at %s and begins at %s", rfc3339(*to), rfc3339(*from))
 	}
+	if from != nil {
+		ids.From = objectid.At(*from)
+	}
+	if to != nil {
+		ids.To = objectid.Until(*to).To
+	}
+	return ids, nil
 }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -35,11 +35,9 @@ func Parse(s string, now time.Time) (time.Time, error) { return parseAfter(s, no
 // that, and a time of day is on its day.
 func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	switch t, ok, err := parseWords(s, now); {
-	case err != nil:
-		return time.Time{}, distanceError(s, err)
-	case ok:
-		return t, nil
+	words := strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	if words == "now" {
+		return now, nil
 	}
 	if id, err := objectid.Parse(s); err == nil {
 		return id.Time(), nil
@@ -47,17 +45,23 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	if digits, isUnix := strings.CutPrefix(s, "@"); isUnix || isDigits(s) {
 		return parseUnix(digits, isUnix)
 	}
-	if unsigned := strings.TrimLeft(s, "+-"); len(s)-len(unsigned) == 1 {
-		d, err := parseDistance(strings.ToLower(strings.TrimLeft(unsigned, " ")))
-		if err != nil {
-			return time.Time{}, distanceError(s, err)
-		}
-		if s[0] == '+' {
+	words = oneUnit().ReplaceAllString(words, "1 $1$2 ago")
+	unsigned, isAgo := strings.CutSuffix(words, " ago")
+	if !isAgo {
+		unsigned = strings.TrimLeft(words, "+-")
+	}
+	if isAgo || len(words)-len(unsigned) == 1 {
+		d, err := parseDistance(strings.TrimLeft(unsigned, " "))
+		switch {
+		case errors.Is(err, errNoDistance):
+			return time.Time{}, fmt.Errorf("time %q: not a distance such as -7d, +1h30m or 2 hours ago", s)
+		case err != nil:
+			return time.Time{}, fmt.Errorf("time %q: %w", s, err)
+		case !isAgo && words[0] == '+':
 			return d.negative().before(start), nil
 		}
 		return d.before(now), nil
 	}
-	words := strings.Join(strings.Fields(strings.ToLower(s)), " ")
 	// RFC 3339 allows t and z in lower case and a space for the t; the package time does not.
 	text := strings.ToUpper(strings.Replace(asDate(words, now, start), " ", "t", 1))
 	for _, layout := range layouts {
@@ -71,20 +75,12 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 			return time.Time{}, fmt.Errorf("time %q: no such date or time%s", s, wrong.Message)
 		}
 	}
-	if d, err := parseDistance(strings.ToLower(s)); err == nil && d == (distance{}) {
+	if d, err := parseDistance(words); err == nil && d == (distance{}) {
 		return time.Time{}, fmt.Errorf("time %q: a distance of 0; for this moment write now", s)
 	} else if err == nil {
 		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is in the past, +%s in the future", s, s, s)
 	}
 	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, last tuesday 9:00, a distance such as -7d or 2 hours ago, Unix seconds or an ObjectId", s)
-}
-
-// distanceError describes why s cannot be read as a distance from now.
-func distanceError(s string, err error) error {
-	if errors.Is(err, errNoDistance) {
-		return fmt.Errorf("time %q: not a distance such as -7d, +1h30m or 2 hours ago", s)
-	}
-	return fmt.Errorf("time %q: %w", s, err)
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -321,8 +321,8 @@ func TestFormsByProcess(t *testing.T) {
 	}
 	for _, f := range timerange.Forms {
 		w, ok := want[f.Name]
-		if f.ByProcess != ok {
-			t.Errorf("form %s: ByProcess is %v; add what it writes to this test if it is to ask for a process, or else say false", f.Name, f.ByProcess)
+		if f.ByProcess() != ok {
+			t.Errorf("form %s: ByProcess() is %v; add what it writes to this test if it is to ask for a process, or else leave out its part process", f.Name, f.ByProcess())
 		}
 		if !ok {
 			w = [2]string{f.Write(r, "c%d", ""), f.Write(objectid.Range{}, "c%d", "")}

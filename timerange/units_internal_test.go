@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 // TestUnits reads one of each unit by each of its names.
@@ -14,7 +13,7 @@ func TestUnits(t *testing.T) {
 	want := map[string]string{ // one of it before now
 		"y": "2025-11-20T12:00:00Z", "mo": "2026-10-20T12:00:00Z", "w": "2026-11-13T12:00:00Z", "d": "2026-11-19T12:00:00Z",
 		"h": "2026-11-20T11:00:00Z", "m": "2026-11-20T11:59:00Z", "s": "2026-11-20T11:59:59Z",
-		"ms": "2026-11-20T11:59:59.999Z", "us": "2026-11-20T11:59:59.999999Z", "ns": "2026-11-20T11:59:59.999999999Z",
+		"ms": "2026-11-20T11:59:59.999Z",
 	}
 	help := strings.Fields(Help(""))
 	for _, u := range units {
@@ -28,7 +27,7 @@ func TestUnits(t *testing.T) {
 		texts := []string{"a " + word + " ago", "last " + word}
 		for _, name := range u.names {
 			texts = append(texts, "-1"+name, "1 "+name+" ago")
-			if utf8.RuneCountInString(name) > 2 {
+			if len(name) > 2 {
 				texts = append(texts, "-1 "+name+"s")
 			}
 		}

@@ -178,7 +178,8 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, places
 	at := 0
 	for _, p := range places {
 		a.buf.WriteString(text[at:p.From])
-		a.mark(text[p.From:p.To], a.notes.of(ctx, p.ID))
+		id := text[p.From:p.To]
+		a.mark(id, a.notes.of(ctx, id))
 		at = p.To
 	}
 	a.buf.WriteString(text[at:])

@@ -21,7 +21,7 @@ import (
 func rangeFormsHelp() (table string, can, cannot []string) {
 	for _, f := range timerange.Forms {
 		table += fmt.Sprintf("  %-9s %s\n", f.Name, f.About)
-		if f.ByProcess {
+		if f.ByProcess() {
 			can = append(can, f.Name)
 		} else {
 			cannot = append(cannot, f.Name)
@@ -70,7 +70,7 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 			if err != nil {
 				return err
 			}
-			if process != "" && !form.ByProcess && !bool(asJSON) {
+			if process != "" && !form.ByProcess() && !bool(asJSON) {
 				return usagef("--for %s cannot ask for a process value: give --for %s", form.Name, strings.Join(can, ", "))
 			}
 			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", form.Write(r, column, process)))

@@ -169,14 +169,13 @@ func length(b []byte, least, beyond uint32) (int, error) {
 	return int(n + beyond), nil
 }
 
-func texts(b []byte) (int, error) {
-	first := bytes.IndexByte(b, 0)
-	if first < 0 {
-		return 0, errShort
+func texts(b []byte) (size int, err error) {
+	for range 2 {
+		length := bytes.IndexByte(b[size:], 0)
+		if length < 0 {
+			return 0, errShort
+		}
+		size += length + 1
 	}
-	second := bytes.IndexByte(b[first+1:], 0)
-	if second < 0 {
-		return 0, errShort
-	}
-	return first + second + 2, nil
+	return size, nil
 }

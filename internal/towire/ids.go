@@ -23,7 +23,7 @@ func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id
 func Range(r objectid.Range, column, process string) wire.Range {
 	out := wire.Range{From: bound(r.From), To: bound(r.To), Queries: []wire.Query{}}
 	for _, f := range timerange.Forms {
-		if process == "" || f.ByProcess {
+		if process == "" || f.ByProcess() {
 			out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column, process)})
 		}
 	}

@@ -30,13 +30,13 @@ var forms = [...]struct {
 	size, textSize int // of a sealed id, in bytes and in characters
 	alphabet       string
 	encode         func([]byte) string
-	decode         func(string) []byte // nil if there is nothing to decode
+	decode         func(string) ([]byte, error)
 	keySize        int
 	construct      func(key []byte) (construction, error)
 }{
-	Short: {"short", 16, 22, "base64url without padding", encode, decode, 32, newBlock},
-	UUID:  {"uuid", 16, 36, "the lower-case form of a UUID", encodeUUID, decodeUUID, 32, newWalk},
-	Long:  {"long", 28, 38, "base64url without padding", encode, decode, 64, newSIV},
+	Short: {"short", 16, 22, "base64url without padding", base64.RawURLEncoding.EncodeToString, base64.RawURLEncoding.DecodeString, 32, newBlock},
+	UUID:  {"uuid", 16, 36, "the lower-case form of a UUID", encodeUUID, decodeUUID, 32, newUUID},
+	Long:  {"long", 28, 38, "base64url without padding", base64.RawURLEncoding.EncodeToString, base64.RawURLEncoding.DecodeString, 64, newSIV},
 }
 
 // String returns the lower-case name of f.
@@ -47,24 +47,10 @@ func (f Form) String() string {
 	return fmt.Sprintf("Form(%d)", uint8(f))
 }
 
-func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
-
-func decode(text string) []byte {
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 func encodeUUID(b []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-func decodeUUID(text string) []byte {
-	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
-	if err != nil {
-		return nil
-	}
-	return b
+func decodeUUID(text string) ([]byte, error) {
+	return hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 }

@@ -103,9 +103,9 @@ func (s *Sealer) Open(text string) (objectid.ID, error) {
 	if len(body) != form.textSize {
 		return objectid.ID{}, fmt.Errorf("%w: want %d characters, not %d", ErrNotSealed, len(s.prefix)+form.textSize, len(text))
 	}
-	b := form.decode(body)
+	b, err := form.decode(body)
 	// Decoders accept more than one spelling of the same bytes.
-	if len(b) != form.size || form.encode(b) != body {
+	if err != nil || len(b) != form.size || form.encode(b) != body {
 		return objectid.ID{}, fmt.Errorf("%w: want %s", ErrNotSealed, form.alphabet)
 	}
 	return s.OpenBytes(b)

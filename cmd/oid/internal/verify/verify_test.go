@@ -330,7 +330,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	for _, x := range JSONTexts() {
-		var id objectid.Optional
+		var id objectid.ID
 		answer := Refused
 		if err := id.UnmarshalJSON([]byte(x.Line)); err == nil {
 			answer = id.String()
