@@ -56,7 +56,7 @@ func newDropCommand() *cobra.Command {
 		Long: `Remove a collection and all its documents from a store. Without --yes the command
 only says how many these are.`,
 		Example: `  oid drop events --yes`,
-		Args: cobra.ExactArgs(1),
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
