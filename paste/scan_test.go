@@ -94,6 +94,7 @@ func TestScan(t *testing.T) {
 		{"pretty", "[\n  {\n    \"_id\": {\n      \"$oid\": \"" + a + "\"\n    }\n  },\n  {\n    \"_id\": \"" + b + "\"\n  }\n]\n", "2 " + a + "\n7 " + b + "\n"},
 		{"shell's output", "[\n  {\n    _id: ObjectId('" + a + "'),\n    name: 'it\\'s'\n  },\n  { ref: ObjectId('" + a + "'), _id: ObjectId('" + b + "') }\n]\n", "2 " + a + "\n6 " + b + "\n"},
 		{"list on a line", a + ", " + b + " " + u, "1 " + a + "\n1 " + b + "\n1 " + u + "\n"},
+		{"list of TypeIDs and gpids", "user_01h455vb4pex5vsknk084sn02q, 10.0.0.7:8080:1795166651598985:4711", "1 user_01h455vb4pex5vsknk084sn02q\n1 10.0.0.7:8080:1795166651598985:4711\n"},
 		{"list with a bad one", a + " " + b[:23] + "x", "1 " + a + "\n1 " + b[:23] + "x\n"},
 		{"log", "2026-11-20T12:00:00Z user=" + a + " order=" + b + " GET /u/" + u + "?x HTTP/1.1", "1 " + a + "\n1 " + b + "\n1 " + u + "\n"},
 		{"log that begins with quotes", `"GET /u/` + a + ` HTTP/1.1" 200`, "1 " + a + "\n"},
