@@ -3,15 +3,18 @@ package paste
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
@@ -22,15 +25,19 @@ var (
 
 	// wordForm has the length and the characters of an id of some format.
 	wordForm = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
+
+	// proseWord is a word that is base64 by chance.
+	proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 )
 
 // inText returns what is in buf, a line or a quoted word: the first of these that it has.
 // The order decides what a text means that could be several of them.
 //
 //  1. one id of any format, alone or in a notation
-//  2. a list of words that could all be ids
-//  3. ids anywhere, see [Places]
-//  4. a word at the place of an id, which is not one
+//  2. one ObjectId as twelve bytes in base64
+//  3. a list of words that could all be ids
+//  4. ids anywhere, see [Places]
+//  5. a word at the place of an id, which is not one
 func (s *scanner) inText(line int) []Found {
 	text := string(s.buf)
 	if id := strings.TrimRight(text, "\r\n"); objectid.Valid(id) {
@@ -44,6 +51,9 @@ func (s *scanner) inText(line int) []Found {
 	word := unwrap(trimmed)
 	if word != "" && isID(word) {
 		return []Found{foundAt(line, text, strings.Index(text, word), len(word))}
+	}
+	if id, ok := base64ID(trimmed); ok {
+		return []Found{{Line: line, Text: id.String()}}
 	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
@@ -61,6 +71,22 @@ func (s *scanner) inText(line int) []Found {
 func isID(s string) bool {
 	_, err := inspect.Inspect(s, nil)
 	return err == nil
+}
+
+// base64ID returns the id that a word is as twelve bytes in base64, of either alphabet.
+// Other words of 16 characters are so by chance: the bytes must have a time at which ids
+// existed.
+func base64ID(word string) (id objectid.ID, ok bool) {
+	alphabet := base64.StdEncoding
+	if strings.ContainsAny(word, "-_") {
+		alphabet = base64.URLEncoding
+	}
+	raw, err := alphabet.DecodeString(word)
+	if err != nil || len(raw) != objectid.Size || proseWord().MatchString(word) {
+		return id, false
+	}
+	id = objectid.ID(raw)
+	return id, !id.Time().Before(era.First) && !era.IsFuture(id.Time(), time.Now())
 }
 
 // wordList returns the words of s if all of them could be ids.

@@ -81,6 +81,9 @@ func TestScan(t *testing.T) {
 		{"bytes of PostgreSQL", `\x` + a, "1 " + a + "\n"},
 		{"bytes of SQL", `X'` + a + `'`, "1 " + a + "\n"},
 		{"number in hexadecimal", "0x" + a, "1 " + a + "\n"},
+		{"base64", "UH8fd7z4bNeZQ5AR\nawAt+4u/8ApR/7u/\nawAt-4u_8ApR_7u_\n", "1 507f1f77bcf86cd799439011\n2 6b002dfb8bbff00a51ffbbbf\n3 6b002dfb8bbff00a51ffbbbf\n"},
+		{"base64 by chance", "Zoologicalgarden", "1 Zoologicalgarden\n"}, // of 2024
+		{"base64 of another time", "AH8fd7z4bNeZQ5AR", "1 AH8fd7z4bNeZQ5AR\n"},
 		{"neighbours", a + "/" + b + "/" + a, "1 " + a + "\n1 " + b + "\n1 " + a + "\n"},
 		{"_id of a UUID", `{"_id":{"$uuid":"` + u + `"}}`, "1 " + u + "\n"},
 		{"id", `{"id":"` + a + `","time":"x"}`, "1 " + a + "\n"},

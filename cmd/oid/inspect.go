@@ -27,7 +27,8 @@ Ids are arguments, or come from standard input if there are none or one is "-".
 
 Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
 {"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
-mongoexport wrote, an array, or the notation of the MongoDB shell. Formats:
+mongoexport wrote, an array, or the notation of the MongoDB shell; an ObjectId
+alone also as base64 of its bytes. Formats:
 ` + inspect.Names() + `.
 
 Within a line of a log, ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids are

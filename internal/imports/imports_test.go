@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"inspect":                    {"objectid", "gpid", "internal/era", "internal/classic", "internal/pattern"},
 	"census/source":              {"paste", "objectid", "internal/bsonwalk"},
 	"census/report":              {"census", "internal/phrase", "internal/plot"},
-	"paste":                      {"inspect", "objectid", "internal/pattern"},
+	"paste":                      {"inspect", "objectid", "internal/era", "internal/pattern"},
 	"internal/era":               {"objectid"},
 	"internal/classic":           {"objectid"},
 	"internal/pattern":           {},

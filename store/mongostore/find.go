@@ -17,9 +17,14 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Lookup yields the documents with the keys, see [engine.Database].
+// Lookup yields the documents with the keys, see [engine.Database]. One key alone is asked
+// for without $in, with which FerretDB reads the whole collection.
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
-	cursor, err := s.db.Collection(collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: keys}}}})
+	var of any = bson.D{{Key: "$in", Value: keys}}
+	if len(keys) == 1 {
+		of = keys[0]
+	}
+	cursor, err := s.db.Collection(collection).Find(ctx, bson.D{{Key: "_id", Value: of}})
 	return s.each(ctx, cursor, err, yield)
 }
 
