@@ -36,6 +36,9 @@ func TestConsistent(t *testing.T) {
 		}
 	}
 	for i, c := range m.got("find") {
+		if key, ok := c.Lookup("filter", "_id").AsInt64OK(); !ok || key != 1 {
+			t.Errorf("find %d asks for %v, want the key alone: FerretDB reads a collection for more", i, c.Lookup("filter"))
+		}
 		primary := c.Lookup("$readPreference", "mode").String() != `"secondaryPreferred"`
 		if majority := c.Lookup("readConcern", "level").String() == `"majority"`; majority != (i > 0) || primary != (i > 0) {
 			t.Errorf("find %d is %v", i, c)
