@@ -21,7 +21,15 @@ const manyKeys = 500
 
 // Lookup yields the documents with the keys, see [engine.Database].
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
-	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = ANY($1::bytea[])"
+	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = "
+	if len(keys) == 1 {
+		p, err := s.page(ctx, text+"$1::bytea", []any{bound(keys[0])}, 1)
+		if err != nil || len(p.docs) == 0 {
+			return err
+		}
+		return yield(p.docs[0])
+	}
+	text += "ANY($1::bytea[])"
 	ids := make(map[store.Key][]byte, len(keys))
 	for _, key := range keys {
 		ids[key] = bound(key)

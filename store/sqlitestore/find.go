@@ -37,14 +37,15 @@ const manyKeys = 100
 // Lookup yields the documents with the keys, see [engine.Database]. Statements for many
 // have one text.
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
-	args := make([]any, manyKeys)
+	n := manyKeys
 	if len(keys) == 1 {
-		args = args[:1]
+		n = 1
 	}
+	args := make([]any, n)
 	for i := range args {
 		args[i] = argument(keys[min(i, len(keys)-1)])
 	}
-	text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+	text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", n-1) + ")"
 	return s.rows(ctx, query{text: text, args: args}, func(rows *sql.Rows) (bool, error) {
 		var doc []byte
 		if err := rows.Scan(&doc); err != nil {
