@@ -60,7 +60,7 @@ FUZZTIME = 30s
 
 .PHONY: help
 help:
-	@echo "make quick   the tests that take seconds and need no server but redis-server"
+	@echo "make quick   the tests that need no server but redis-server, without the long ones"
 	@echo "make test    install what the tests need, then run them all"
 	@echo "make steady  every test ten times under conditions that it must not notice (PKG=./lock ROUNDS=50 RUN=TestLease)"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"

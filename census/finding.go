@@ -184,7 +184,8 @@ var faultKinds = [faults]struct {
 	noSequence: {KindNoSequence, [2]string{}},
 }
 
-// processFindings returns the findings about single processes.
+// processFindings returns the findings about one process each, and about ids of which each
+// has a process value of its own.
 func (c *Census) processFindings(t *tally) (out []Finding) {
 	need, _ := t.suspects.need(t.broken)
 	for f, of := range faultKinds {

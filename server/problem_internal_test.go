@@ -127,7 +127,7 @@ func TestEnumerations(t *testing.T) {
 		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts)},
 	} {
 		if test.got != test.want {
-			t.Errorf("%s: enum %q, want %q", name, test.got, test.want)
+			t.Errorf("%s: enum %q, want %q: write it into the tag of the field", name, test.got, test.want)
 		}
 	}
 }

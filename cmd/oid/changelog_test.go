@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,6 +37,35 @@ func TestChangelog(t *testing.T) {
 	}
 	before, _, _ := strings.Cut(string(text), "\n## [0.")
 	if n := len(strings.Fields(before)); n > 600 {
-		t.Errorf("what is not released has %d words, want 600 at most: what a user must know", n)
+		t.Errorf("what is not released has %d words, want 600 at most: shorten another line; details belong into docs", n)
+	}
+}
+
+// Every command is in a script or a document, which are run, and in the changelog.
+func TestEveryCommandIsNamed(t *testing.T) {
+	var scripts strings.Builder
+	files, err := filepath.Glob("testdata/*.txtar")
+	documents, globErr := filepath.Glob("../../docs/*/*.md")
+	files, err = append(files, documents...), errors.Join(err, globErr)
+	for _, file := range files {
+		text, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		scripts.Write(text)
+	}
+	changes, readErr := os.ReadFile("../../CHANGELOG.md")
+	if err = errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	root, _ := newRoot(streams{})
+	for _, c := range root.Commands() {
+		if !c.Runnable() || c.Name() == "help" || c.Name() == "completion" || c.Name() == "version" {
+			continue
+		}
+		if !strings.Contains(scripts.String(), "oid "+c.Name()+" ") {
+			t.Errorf("no script in testdata and no document has oid %s: write a script", c.Name())
+		}
+		if !strings.Contains(string(changes), "`"+c.Name()+"`") {
+			t.Errorf("CHANGELOG.md does not name `%s`", c.Name())
+		}
 	}
 }

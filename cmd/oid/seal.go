@@ -115,7 +115,7 @@ means that at least one piece of the input is not an ObjectId; all others are se
 			}
 			return input.objectIDs(cmd.Context(), std, args, func(id objectid.ID) error {
 				text := s.Seal(id)
-				return asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text))
+				return asJSON.emit(std.out, wire.SealedID{ID: id.String(), Sealed: text}, textf("%s\n", text))
 			})
 		},
 	}
@@ -156,7 +156,7 @@ another kind, form or key. All others are opened.`,
 					std.warn("%s: %v", place, err)
 					continue
 				}
-				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%v\n", id)); err != nil {
+				if err := asJSON.emit(std.out, wire.SealedID{ID: id.String(), Sealed: text}, textf("%v\n", id)); err != nil {
 					return err
 				}
 			}

@@ -10,6 +10,10 @@
 //     of bytes with names in _bytes.
 //   - Enumerations are lower case with hyphens.
 //   - What is unknown is absent, or null in a field that is always sent.
+//   - An ObjectId that a user gave is a string: objectid.ID writes the id of zeros as
+//     null.
+//   - A result is one object. Results that are written as they come are one object per
+//     line; a list is an array in an object, never alone.
 //
 // The server may add fields and values of enumerations in later versions. A client
 // must ignore those that it does not know.
@@ -39,8 +43,8 @@ type TimedID struct {
 
 // SealedID is an ObjectId with its sealed id.
 type SealedID struct {
-	ID     objectid.ID `json:"id"`
-	Sealed string      `json:"sealed"`
+	ID     string `json:"id"` // its digits
+	Sealed string `json:"sealed"`
 }
 
 // Range is the range of ids that were created between two times.
