@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"lock/redislock/model":       {}, // tests only
 	"lock/filelock":              {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
 	"lock/internal/engine":       {},
-	"lock/internal/calls":        {"lock", "gpid", "objectid"},
+	"lock/internal/calls":        {"lock", "lock/internal/engine", "gpid", "objectid"},
 	"lock/internal/holder":       {"lock", "gpid"},
 	"lock/locktest":              {"lock", "gpid"},
 	"registry":                   {"objectid", "gpid", "store", "internal/classic"},
