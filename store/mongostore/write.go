@@ -74,8 +74,9 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 	return len(names) > 0, s.explain(ctx, err)
 }
 
-// swapsAtOnce is how many swaps of one call are under way at once.
-const swapsAtOnce = 16
+// atOnce is how many ranges or swaps of one call are asked for at the same time: MongoDB has
+// no query with a limit for each of several ranges.
+const atOnce = 16
 
 // Change does changes, see [engine.Database]. Each is a message of its own: the
 // answer to a bulk write only says how many documents matched, and looking for
@@ -85,7 +86,7 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 	c := s.consistent.Collection(collection)
 	reasons := make([]store.Refusal, len(changes))
 	group, all := errgroup.WithContext(ctx)
-	group.SetLimit(swapsAtOnce)
+	group.SetLimit(atOnce)
 	for i, change := range changes {
 		group.Go(func() (err error) {
 			reasons[i], err = swap(all, c, change)

@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/store"
 )
 
 // Database is what an engine does with its documents. It is called with names that are
-// valid, ranges that are not empty and keys that are not zero, unless ctx has ended or the
-// store is closed. A collection that does not exist is empty.
+// valid, ranges that are not empty, but for those of Find, and keys that are not zero, unless
+// ctx has ended or the store is closed. A collection that does not exist is empty.
 type Database interface {
 	// Insert stores documents in one step, and returns those that it refuses. It asks the
 	// batch for one at least; what it has not asked for is in the next batch. In an ordered
@@ -45,13 +46,17 @@ type Database interface {
 
 // Base is a [store.Store] in a Database, but for Close.
 type Base struct {
-	db    Database
-	life  *Lifetime
-	batch int
+	db     Database
+	life   *Lifetime
+	batch  int
+	atOnce int
 }
 
-// NewBase returns a Base that looks up so many keys at once.
-func NewBase(db Database, life *Lifetime, batch int) Base { return Base{db, life, batch} }
+// NewBase returns a Base that looks up batch keys with one question, and asks atOnce
+// questions of one call at the same time.
+func NewBase(db Database, life *Lifetime, batch, atOnce int) Base {
+	return Base{db, life, batch, atOnce}
+}
 
 // Insert stores one document, see [store.Store].
 func (b Base) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
@@ -157,15 +162,8 @@ func (b Base) Find(ctx context.Context, collection string, q store.Query) iter.S
 		if err := b.life.Check(ctx, collection); err != nil {
 			return err
 		}
-		return b.find(ctx, collection, q, yield)
+		return b.db.Find(ctx, collection, q, yield)
 	})
-}
-
-func (b Base) find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
-	if r, _ := Bounds(q); r.IsEmpty() {
-		return nil
-	}
-	return b.db.Find(ctx, collection, q, yield)
 }
 
 // FindMany returns the documents of many ranges, see [store.Store]. Each has a query.
@@ -174,14 +172,18 @@ func (b Base) FindMany(ctx context.Context, collection string, ranges []store.Ra
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(b.atOnce)
 	for i, r := range ranges {
-		err := b.find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
-			docs[i] = append(docs[i], doc)
-			return nil
+		all.Go(func() error {
+			return b.db.Find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
+				docs[i] = append(docs[i], doc)
+				return nil
+			})
 		})
-		if err != nil {
-			return nil, err
-		}
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
 	}
 	return docs, nil
 }
