@@ -229,16 +229,6 @@ func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 	return err
 }
 
-// slotWaiters returns how many wait for a slot of a lock. Where nobody counts the waiters,
-// least is set if there may be more.
-func slotWaiters(ctx context.Context, l lock.Locker, name string) (n int, least bool, err error) {
-	queue, err := l.Status(ctx, name+"#queue")
-	if n = queue.Waiters; queue.Held {
-		n++ // the first
-	}
-	return n, queue.Held && queue.TTL == 0, err
-}
-
 // withoutSlot returns the name of the lock to which a slot belongs, or the queue for its
 // slots, or else the name.
 func withoutSlot(name string) string {
