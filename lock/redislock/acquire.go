@@ -55,7 +55,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return r.lease(ctx, a.grant), nil
 		}
 		if err == nil {
-			obstacle = a.value.held(r.Name, a.wait)
+			s := a.value.status(r.Name, a.wait)
+			s.Owner = a.value.owner // also if it is only reserved
+			obstacle = &lock.HeldError{Status: s}
 		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
 			obstacle = err
 		}

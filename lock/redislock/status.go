@@ -155,13 +155,6 @@ func parseValue(s string) (v value, err error) {
 	return v, nil
 }
 
-// held returns the error that says who has the lock called name.
-func (v value) held(name string, ttl time.Duration) *lock.HeldError {
-	s := v.status(name, ttl)
-	s.Owner = v.owner // also if it is only reserved
-	return &lock.HeldError{Status: s}
-}
-
 // status returns what v says of the lock called name.
 func (v value) status(name string, ttl time.Duration) lock.Status {
 	if v.owner.IsZero() || v.reserved {

@@ -262,11 +262,10 @@ func (a *attempt) due() time.Time {
 // take writes the record of a lease in the place of old.
 func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error) {
 	held := old.OwnerRaw == a.Owner.String()
-	new = new.take(a.Owner)
+	new = new.take(a.Owner, a.Options)
 	if held {
 		new.Fence = old.Fence
 	}
-	describe(&new, a.Options)
 	limit := a.Options.TTL
 	if old.doc == nil {
 		limit = max(limit, createTime)

@@ -51,7 +51,6 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
-	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -189,15 +188,6 @@ func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err e
 		return err
 	})
 	return note, err
-}
-
-// describe makes r the record of a lease that begins now.
-func describe(r *record, o lock.AcquireOptions) {
-	h := holder.Self(o)
-	r.Since = time.Now().UTC()
-	r.TTL = o.TTL.Seconds()
-	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
-	r.Boot, r.Namespace, r.PID, r.Ticks = h.Process.Boot, int64(h.Process.Namespace), h.Process.PID, int64(h.Process.Ticks)
 }
 
 // keeper renews and frees the lock of a lease.

@@ -32,16 +32,13 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 		return nil, s.explain(ctx, err)
 	}
 	for _, w := range bulk.WriteErrors {
-		refused = append(refused, refusal(rows[w.Index], w))
+		r := rows[w.Index].Duplicate()
+		if !mongo.IsDuplicateKeyError(w) {
+			r.Err = w
+		}
+		refused = append(refused, r)
 	}
 	return refused, nil
-}
-
-func refusal(r engine.Row, w mongo.BulkWriteError) store.Refusal {
-	if mongo.IsDuplicateKeyError(w) {
-		return r.Duplicate()
-	}
-	return store.Refusal{Index: r.Index, Err: w}
 }
 
 // Replace puts doc in the place of the one with the key, see [engine.Database].
