@@ -198,13 +198,13 @@ func TestClientIsSmall(t *testing.T) {
 }
 
 // engines returns the packages that import what a contract shares with its engines, by
-// contract.
+// contract, but for the internal ones.
 func engines(packages []goPackage) map[string][]string {
 	all := map[string][]string{"lock": nil, "store": nil}
 	for contract := range all {
 		for _, p := range packages {
 			room := strings.TrimPrefix(p.ImportPath, module)
-			if room != contract && slices.Contains(p.Imports, module+contract+"/internal/engine") {
+			if room != contract && !strings.HasPrefix(room, contract+"/internal/") && slices.Contains(p.Imports, module+contract+"/internal/engine") {
 				all[contract] = append(all[contract], room)
 			}
 		}
