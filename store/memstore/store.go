@@ -57,7 +57,7 @@ const batch = 1000
 // New returns an empty store.
 func New() *Store {
 	s := &database{collections: map[string]*collection{}, news: make(chan struct{})}
-	return &Store{engine.NewBase(s, &s.life, batch, 1), s}
+	return &Store{engine.NewBase(s, &s.life, batch), s}
 }
 
 // Close drops all documents and ends each Watch, see [store.Store].

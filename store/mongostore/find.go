@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -83,6 +84,29 @@ func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 		return -1
 	}
 	return n
+}
+
+// FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
+// with a limit for each of several ranges, so each range has one.
+func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	if err := s.db.life.Check(ctx, collection); err != nil {
+		return nil, err
+	}
+	docs := make([][]bson.Raw, len(ranges))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, r := range ranges {
+		g.Go(func() error {
+			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
+				docs[i] = append(docs[i], doc)
+				return nil
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return docs, nil
 }
 
 // How many documents the server sends at once, fewer if they have 16 MiB together.

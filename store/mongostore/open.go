@@ -139,7 +139,7 @@ func (s *Store) Consistent() store.Store {
 	return newStore(c)
 }
 
-func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch, atOnce), &d} }
+func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch), &d} }
 
 // databaseName returns the name of the database in a connection string. Its errors
 // leave the string out: it may hold a password.

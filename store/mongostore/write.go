@@ -71,8 +71,7 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 	return len(names) > 0, s.explain(ctx, err)
 }
 
-// atOnce is how many ranges or swaps of one call are asked for at the same time: MongoDB has
-// no query with a limit for each of several ranges.
+// atOnce is how many ranges or swaps of one call are under way at once.
 const atOnce = 16
 
 // Change does changes, see [engine.Database]. Each is a message of its own: the

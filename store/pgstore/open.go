@@ -154,7 +154,7 @@ type querier interface {
 func Open(ctx context.Context, uri string) (*Store, error) {
 	s := &database{poll: pollEvery}
 	s.announcer.s = s
-	opened := &Store{engine.NewBase(s, &s.life, manyKeys, 1), s}
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, uri); err != nil {
 		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, opened.Close()))
 	}

@@ -151,7 +151,7 @@ func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	if s.options.networkFS == nil {
 		s.options.networkFS = networkFS
 	}
-	opened := &Store{engine.NewBase(s, &s.life, manyKeys, 1), s}
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, opened.Close()))
 	}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/store"
 )
@@ -46,17 +45,13 @@ type Database interface {
 
 // Base is a [store.Store] in a Database, but for Close.
 type Base struct {
-	db     Database
-	life   *Lifetime
-	batch  int
-	atOnce int
+	db    Database
+	life  *Lifetime
+	batch int
 }
 
-// NewBase returns a Base that looks up batch keys with one question, and asks atOnce
-// questions of one call at the same time.
-func NewBase(db Database, life *Lifetime, batch, atOnce int) Base {
-	return Base{db, life, batch, atOnce}
-}
+// NewBase returns a Base that looks up so many keys at once.
+func NewBase(db Database, life *Lifetime, batch int) Base { return Base{db, life, batch} }
 
 // Insert stores one document, see [store.Store].
 func (b Base) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
@@ -172,18 +167,14 @@ func (b Base) FindMany(ctx context.Context, collection string, ranges []store.Ra
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
-	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(b.atOnce)
 	for i, r := range ranges {
-		all.Go(func() error {
-			return b.db.Find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
-				docs[i] = append(docs[i], doc)
-				return nil
-			})
+		err := b.db.Find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
+			docs[i] = append(docs[i], doc)
+			return nil
 		})
-	}
-	if err := all.Wait(); err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
 	}
 	return docs, nil
 }
