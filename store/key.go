@@ -106,8 +106,11 @@ func (k Key) Compare(other Key) int {
 		return k.id.Compare(other.id)
 	case k.kind == none:
 		return 0
+	case k.kind == integer && other.kind == integer:
+		return cmp.Compare(int64(k.num), int64(other.num))
 	}
-	return compareNumbers(k, other)
+	// By value, without rounding: neither type can hold all numbers of the other.
+	return k.number().Cmp(other.number())
 }
 
 func (k kind) rank() kind {
@@ -115,15 +118,6 @@ func (k kind) rank() kind {
 		return integer
 	}
 	return k
-}
-
-// compareNumbers compares by value without rounding: neither type can hold all
-// numbers of the other.
-func compareNumbers(a, b Key) int {
-	if a.kind == integer && b.kind == integer {
-		return cmp.Compare(int64(a.num), int64(b.num))
-	}
-	return a.number().Cmp(b.number())
 }
 
 // number returns a number as a float that holds all numbers of both types.

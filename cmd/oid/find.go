@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -138,16 +140,14 @@ quotes.`,
   oid get users '"alice"' 17`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			collection, keys, err := parseNames(args)
+			collection, _, err := parseNames(args)
 			if err != nil {
 				return err
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
-				g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
-				if err := errors.Join(g.all(keys), g.out.Flush()); err != nil || !g.missing {
-					return err
-				}
-				return errReported
+				var missing error // set if something was reported
+				docs := documentsOf(cmd.Context(), std, s, collection, args[1:], &missing)
+				return cmp.Or(writeDocuments(std, docs, 0, false), missing)
 			})
 		},
 	}
@@ -155,54 +155,26 @@ quotes.`,
 	return cmd
 }
 
-// getting is one run of oid get.
-type getting struct {
-	cmd        *cobra.Command
-	s          store.Store
-	collection string
-	std        streams
-	out        *bufio.Writer
-	missing    bool // something was reported
-}
-
-// all prints the documents of some keys or, without any, of those on standard input.
-func (g *getting) all(keys []store.Key) (err error) {
-	for _, key := range keys {
-		if err := g.get(key); err != nil {
-			return err
+// documentsOf yields the documents of some keys or, without any, of those on standard input.
+// It reports keys that are none or have no document, and sets missing.
+func documentsOf(ctx context.Context, std streams, s store.Store, collection string, keys []string, missing *error) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		var failed error
+		for _, text := range textsOf(ctx, std, keys, "ids", &failed) {
+			var doc bson.Raw
+			key, err := store.ParseKey(text)
+			if err == nil {
+				doc, err = s.Get(ctx, collection, key)
+			}
+			if errors.Is(err, store.ErrKey) || errors.Is(err, store.ErrNotFound) {
+				std.warn("%v", err)
+				*missing = errReported
+			} else if !yield(doc, err) {
+				return
+			}
+		}
+		if failed != nil {
+			yield(nil, failed)
 		}
 	}
-	if len(keys) > 0 {
-		return nil
-	}
-	for _, text := range inputLines(g.cmd.Context(), g.std, "ids", &err) {
-		key, wrong := store.ParseKey(text)
-		if wrong != nil {
-			g.report(wrong)
-		} else if err := g.get(key); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (g *getting) get(key store.Key) error {
-	doc, err := g.s.Get(g.cmd.Context(), g.collection, key)
-	if errors.Is(err, store.ErrNotFound) {
-		g.report(err)
-		return nil
-	}
-	var line []byte
-	if err == nil {
-		line, err = documents.AsLine(doc)
-	}
-	if err == nil {
-		_, err = g.out.Write(line)
-	}
-	return err
-}
-
-func (g *getting) report(err error) {
-	g.missing = true
-	g.std.warn("%v", err)
 }

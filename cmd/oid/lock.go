@@ -169,10 +169,15 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 		return usagef("--json goes with --status and --list")
 	case show && cmd.Flags().Changed("once"):
 		return usagef("--once needs a command; --status shows its ticks without it")
-	case c.list && cmd.Flags().Changed("slots"):
+	case !cmd.Flags().Changed("slots"):
+	case c.list:
 		return usagef("--slots goes with a command and with --status")
+	case cmd.Flags().Changed("once"):
+		return usagef("--slots does not go with --once: one host runs a tick")
+	case c.options.slots < 1 || c.options.slots > lock.MaxSlots:
+		return usagef("--slots %d: want 1 to %d", c.options.slots, lock.MaxSlots)
 	}
-	if err := errors.Join(c.options.once.check(cmd, &c.zone), checkSlots(cmd, c.options.slots)); err != nil {
+	if err := c.options.once.check(cmd, &c.zone); err != nil {
 		return err
 	}
 	for _, n := range names {
@@ -204,19 +209,6 @@ While NAME is held without --slots, oid cannot take a slot of it, and the revers
 ends with 124 at once. "oid lock --status NAME --slots N" shows how many of N slots are
 held.`
 
-// checkSlots checks --slots.
-func checkSlots(cmd *cobra.Command, n int) error {
-	switch {
-	case !cmd.Flags().Changed("slots"):
-		return nil
-	case cmd.Flags().Changed("once"):
-		return usagef("--slots does not go with --once: one host runs a tick")
-	case n < 1 || n > lock.MaxSlots:
-		return usagef("--slots %d: want 1 to %d", n, lock.MaxSlots)
-	}
-	return nil
-}
-
 // excludeSlots gives the lease of a lock back if slots of the lock are held.
 func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 	held, err := lock.HeldSlots(ctx, l, lease.Name())
@@ -227,16 +219,6 @@ func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 		err = errors.Join(err, lease.Release())
 	}
 	return err
-}
-
-// slotWaiters returns how many wait for a slot of a lock. Where nobody counts the waiters,
-// least is set if there may be more.
-func slotWaiters(ctx context.Context, l lock.Locker, name string) (n int, least bool, err error) {
-	queue, err := l.Status(ctx, name+"#queue")
-	if n = queue.Waiters; queue.Held {
-		n++ // the first
-	}
-	return n, queue.Held && queue.TTL == 0, err
 }
 
 // withoutSlot returns the name of the lock to which a slot belongs, or the queue for its

@@ -60,7 +60,12 @@ func lockDetailsOf(ctx context.Context, l lock.Locker, name string) (d lockDetai
 		return d, err
 	}
 	if d.slots, err = lock.HeldSlots(ctx, l, name); err == nil && len(d.slots) > 0 {
-		d.waiters, d.more, err = slotWaiters(ctx, l, name)
+		var queue lock.Status
+		queue, err = l.Status(ctx, name+"#queue")
+		d.more = queue.Held && queue.TTL == 0 // nobody counts the waiters
+		if d.waiters = queue.Waiters; queue.Held {
+			d.waiters++ // the first
+		}
 	}
 	for i := range d.slots {
 		d.slots[i].Waiters = 0 // they wait for all slots

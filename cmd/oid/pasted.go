@@ -87,13 +87,21 @@ func (p pasting) objectIDs(ctx context.Context, std streams, args []string, use 
 	return cmp.Or(ctx.Err(), err)
 }
 
-// inputLines yields the lines of standard input that are not blank, with their numbers. It
-// sets err if that cannot be read.
-func inputLines(ctx context.Context, std streams, what string, err *error) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
+// textsOf yields args with their places, or the lines of standard input that are not blank if
+// there are none. It sets err if that cannot be read.
+func textsOf(ctx context.Context, std streams, args []string, what string, err *error) iter.Seq2[string, string] {
+	return func(yield func(place, text string) bool) {
+		for i, arg := range args {
+			if !yield(fmt.Sprintf("argument %d", i+1), arg) {
+				return
+			}
+		}
+		if len(args) > 0 {
+			return
+		}
 		lines := bufio.NewScanner(std.stdin(ctx, what))
 		for n := 1; lines.Scan(); n++ {
-			if text := strings.TrimSpace(lines.Text()); text != "" && !yield(n, text) {
+			if text := strings.TrimSpace(lines.Text()); text != "" && !yield(fmt.Sprintf("line %d", n), text) {
 				return
 			}
 		}

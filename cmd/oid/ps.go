@@ -215,10 +215,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 		until = now
 	}
 	load, started := p.Last.Load, p.GPID.Start()
-	processors := -1.
-	if load.CPU >= 0 && p.Last.Time.After(started) {
-		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
-	}
+	processors := registry.Processors(&registry.Sample{Time: started}, &registry.Sample{Time: p.Last.Time, Load: load})
 	return []string{
 		state, phrase.Shown(p.Name), phrase.Shown(name), phrase.Shown(p.Host), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",

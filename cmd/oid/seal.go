@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -149,7 +147,7 @@ another kind, form or key. All others are opened.`,
 				return err
 			}
 			var failed error
-			for place, text := range sealedIDs(cmd.Context(), std, args, &failed) {
+			for place, text := range textsOf(cmd.Context(), std, args, "sealed ids", &failed) {
 				id, err := s.Open(text)
 				if err != nil {
 					failed = errReported
@@ -169,24 +167,4 @@ another kind, form or key. All others are opened.`,
 	how.addFlags(cmd)
 	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
-}
-
-// sealedIDs yields args with their places, or the lines of standard input if there are
-// none. It sets err if that cannot be read.
-func sealedIDs(ctx context.Context, std streams, args []string, err *error) iter.Seq2[string, string] {
-	return func(yield func(place, text string) bool) {
-		for i, arg := range args {
-			if !yield(fmt.Sprintf("argument %d", i+1), arg) {
-				return
-			}
-		}
-		if len(args) > 0 {
-			return
-		}
-		for n, text := range inputLines(ctx, std, "sealed ids", err) {
-			if !yield(fmt.Sprintf("line %d", n), text) {
-				return
-			}
-		}
-	}
 }

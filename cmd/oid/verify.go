@@ -325,18 +325,12 @@ func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.
 		return err
 	}
 	defer p.close()
-	var d verify.Decoding
 	lines := bufio.NewScanner(p)
-	for i, t := range texts {
+	v.Promises, err = verify.Decode(texts, func(i int) (string, error) {
 		if !lines.Scan() && lines.Err() == nil {
-			err = fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
-		} else if err = lines.Err(); err == nil {
-			err = d.Answer(t, lines.Text())
+			return "", fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), texts[i].Line, p.ended())
 		}
-		if err != nil {
-			return err
-		}
-	}
-	v.Promises = d.Results()
-	return nil
+		return lines.Text(), lines.Err()
+	})
+	return err
 }

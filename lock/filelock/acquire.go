@@ -23,19 +23,12 @@ type request struct {
 	files files
 }
 
-// acquire takes a lock by one of the methods of request.
-func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, take func(*request, context.Context) (*lock.Lease, error)) (*lock.Lease, error) {
-	call, err := l.calls.Acquire(name, o)
-	if err != nil {
-		return nil, fmt.Errorf("filelock: %w", err)
+func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock.Lease, error) {
+	r := &request{call, l, l.files(call.Name)}
+	if wait {
+		return r.wait(ctx)
 	}
-	defer l.calls.Done()
-	return take(&request{call, l, l.files(name)}, ctx)
-}
-
-// TryAcquire takes the lock if it is free, see [lock.Locker].
-func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, (*request).try)
+	return r.try(ctx)
 }
 
 // The pause between two looks at a lock doubles from the first to the second.
@@ -43,12 +36,6 @@ const (
 	minPause = time.Millisecond
 	maxPause = 20 * time.Millisecond
 )
-
-// Acquire takes the lock, waiting for it as long as ctx allows, see
-// [lock.Locker].
-func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, (*request).wait)
-}
 
 // wait takes the lock when it is free.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {

@@ -14,7 +14,10 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Add([]byte(`{"name":"job","fence":18446744073709551615}`))
 	f.Add([]byte("\x00"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := decodeRecord(text)
+		r, err := decodeRecord(text)
+		if err != nil && r != (record{}) {
+			t.Errorf("%v beside %+v", err, r)
+		}
 		if r == (record{}) {
 			return
 		}
@@ -28,7 +31,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := decodeRecord(again); !got.Since.Equal(r.Since) || got.Name != r.Name || got.Owner != r.Owner || got.Fence != r.Fence || got.holder() != r.holder() {
+		if got, err := decodeRecord(again); err != nil || !got.Since.Equal(r.Since) || got.Name != r.Name || got.Owner != r.Owner || got.Fence != r.Fence || got.holder() != r.holder() {
 			t.Errorf("%+v is read again as %+v", r, got)
 		}
 	})

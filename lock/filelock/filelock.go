@@ -45,8 +45,10 @@ type Options struct {
 }
 
 // Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
-// and any number of Lockers and processes a folder.
+// and any number of Lockers and processes a folder. After Close leases stay as they are.
 type Locker struct {
+	calls.Base // all methods of [lock.Locker]
+
 	dir   string
 	mode  fs.FileMode // of the files
 	calls *calls.Calls
@@ -59,9 +61,9 @@ func New(dir string, o *Options) (*Locker, error) {
 	if o != nil {
 		opts = *o
 	}
-	c, err := calls.New(calls.Settings{Process: opts.Process, Events: opts.Events})
+	c, err := calls.New(calls.Settings{Engine: "filelock", Process: opts.Process, Events: opts.Events})
 	if err != nil {
-		return nil, fmt.Errorf("filelock: %w", err)
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("filelock: make the folder of locks: %w", err)
@@ -70,14 +72,9 @@ func New(dir string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
-	return &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}, nil
-}
-
-// Close ends waiting calls with [lock.ErrClosed] and waits until they have
-// returned. Leases stay as they are.
-func (l *Locker) Close() error {
-	l.calls.Close()
-	return nil
+	l := &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}
+	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	return l, nil
 }
 
 // files are those of one lock. Their names are hashes, because names of locks may

@@ -198,3 +198,17 @@ func TestFileLockedByAStranger(t *testing.T) {
 		t.Errorf("Status after the stranger = %+v, %v; want it free", s, err)
 	}
 }
+
+// A folder without locks is not listed after Close either.
+func TestListAfterClose(t *testing.T) {
+	l, err := filelock.New(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.List(t.Context()); !errors.Is(err, lock.ErrClosed) {
+		t.Errorf("List after Close: %v, want ErrClosed", err)
+	}
+}

@@ -46,29 +46,22 @@ const maxRecord = 256 << 10
 // written as a whole, but the file system may have lost that in a power failure,
 // and where users share the folder it may have been written by anybody. Only the
 // kernel says whether a lock is held. Without a record the fence follows the clock.
-func decodeRecord(text []byte) record {
-	var r record
+//
+// A record of a newer version of this package is an error.
+func decodeRecord(text []byte) (record, error) {
 	const maxFence = 1 << 62 // further ones could not rise
-	if json.Unmarshal(text, &r) != nil || lock.CheckName(r.Name) != nil || r.Fence > maxFence {
-		return record{}
+	var r record
+	err := json.Unmarshal(text, &r)
+	switch {
+	case r.Version > recordVersion: // whatever the form of its other fields
+		return record{}, fmt.Errorf("its record has format version %d, this program knows versions up to %d; use a newer oid", r.Version, recordVersion)
+	case err != nil || lock.CheckName(r.Name) != nil || r.Fence > maxFence:
+		return record{}, nil
 	}
-	return r
+	return r, nil
 }
 
-// errNewer returns an error if text is a record whose format this package does not
-// know.
-func errNewer(text []byte) error {
-	var r struct {
-		Version int `json:"version"`
-	}
-	if json.Unmarshal(text, &r) == nil && r.Version > recordVersion {
-		return fmt.Errorf("its record has format version %d, this program knows versions up to %d; use a newer oid", r.Version, recordVersion)
-	}
-	return nil
-}
-
-// readRecord reads the record in a file, or returns a zero one if there is none. A
-// record of a newer version of this package is an error.
+// readRecord reads the record in a file, or returns a zero one if there is none.
 func readRecord(path string) (record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
 	switch {
@@ -82,10 +75,7 @@ func readRecord(path string) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	if err := errNewer(text); err != nil {
-		return record{}, err
-	}
-	return decodeRecord(text), nil
+	return decodeRecord(text)
 }
 
 // read returns the lock's record, or a zero one if there is none.

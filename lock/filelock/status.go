@@ -3,7 +3,6 @@ package filelock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -16,37 +15,33 @@ import (
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// Status returns who has the lock, see [lock.Locker].
-func (l *Locker) Status(_ context.Context, name string) (lock.Status, error) {
-	return calls.Ask(l.calls, "filelock: status of", name, l.files(name).settled)
+func (l *Locker) status(_ context.Context, name string) (lock.Status, error) {
+	return l.files(name).settled()
 }
 
-// Note returns the note of a lock and the time of this machine, see [lock.Locker].
-func (l *Locker) Note(_ context.Context, name string) (engine.Note, error) {
-	return calls.Ask(l.calls, "filelock: note of", name, func() (engine.Note, error) {
-		r, err := l.files(name).read()
-		return engine.Note{Text: r.Note, Now: time.Now()}, err
-	})
+// note returns the note of a lock and the time of this machine.
+func (l *Locker) note(_ context.Context, name string) (engine.Note, error) {
+	r, err := l.files(name).read()
+	return engine.Note{Text: r.Note, Now: time.Now()}, err
 }
 
-// List returns the status of every lock that is held, see [lock.Locker].
-func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
+func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	names, err := fs.Glob(os.DirFS(l.dir), "*"+recordSuffix)
 	if err != nil {
-		return nil, fmt.Errorf("filelock: list: %w", err)
+		return nil, err
 	}
 	var known []string // names of locks
 	for _, name := range names {
 		path := filepath.Join(l.dir, name)
 		r, err := readRecord(path)
 		if err != nil {
-			return nil, fmt.Errorf("filelock: list: %w", err)
+			return nil, err
 		}
 		if l.files(r.Name).record == path {
 			known = append(known, r.Name)
 		}
 	}
-	return calls.List(known, func(name string) (lock.Status, error) { return l.Status(ctx, name) })
+	return calls.Held(ctx, known, l.status)
 }
 
 // settleTime is how long the file of a lock is locked without a record of who has it

@@ -12,24 +12,9 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 )
 
-// TryAcquire takes the lock if it is free, see [lock.Locker].
-func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, true)
-}
-
-// Acquire takes the lock, waiting for it as long as ctx allows, see
-// [lock.Locker].
-func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, false)
-}
-
-func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, try bool) (*lock.Lease, error) {
-	r, err := l.newRequest(name, o)
-	if err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
-	lease, err := r.wait(ctx, try)
+func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock.Lease, error) {
+	r := l.newRequest(call)
+	lease, err := r.wait(ctx, !wait)
 	if _, refused := err.(*lock.HeldError); err != nil && !refused {
 		r.giveUp()
 	}
@@ -70,7 +55,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return r.lease(ctx, a.grant), nil
 		}
 		if err == nil {
-			obstacle = a.value.held(r.Name, a.wait)
+			s := a.value.status(r.Name, a.wait)
+			s.Owner = a.value.owner // also if it is only reserved
+			obstacle = &lock.HeldError{Status: s}
 		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
 			obstacle = err
 		}

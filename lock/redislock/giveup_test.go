@@ -109,7 +109,7 @@ func TestCallThatGivesUpAsksAFewTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := l.newRequest("job", nil)
+			r, err := l.begin("job")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,10 +25,19 @@ func opened(t *testing.T) (*testenv.RedisServer, *Locker) {
 	return server, l
 }
 
+// begin counts a call for a lock. Without an error the caller calls l.calls.Done.
+func (l *Locker) begin(name string, o ...lock.AcquireOptions) (*request, error) {
+	call, err := l.calls.Acquire(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return l.newRequest(call), nil
+}
+
 // fenceAt1970 takes the lock when the clock of Redis shows 1970, and returns the fence.
 func fenceAt1970(t *testing.T, l *Locker) uint64 {
 	t.Helper()
-	r, err := l.newRequest("job", nil)
+	r, err := l.begin("job")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +63,7 @@ func TestKeysOfWaitersHaveTheLongestTTL(t *testing.T) {
 		t.Errorf("Status: %+v, %v; want a TTL of at most %v", s, err, lock.DefaultTTL)
 	}
 	for _, ttl := range []time.Duration{10 * time.Minute, lock.MinTTL} {
-		r, err := l.newRequest("job", []lock.AcquireOptions{{TTL: ttl}})
+		r, err := l.begin("job", lock.AcquireOptions{TTL: ttl})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +129,7 @@ func TestWaiterWithoutTicketLeavesTheQueue(t *testing.T) {
 // back, is over.
 func TestReservationWhenTheClockWasSetBack(t *testing.T) {
 	server, l := opened(t)
-	r, err := l.newRequest("job", nil)
+	r, err := l.begin("job")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,8 +93,11 @@ type Options struct {
 const maxTry = time.Second
 
 // Locker is a [lock.Locker] in Redis. Any number of goroutines may share one;
-// one per process is enough. Make it with [Open] or [New].
+// one per process is enough. Make it with [Open] or [New]. List reads the names of all keys
+// in Redis, in steps that do not stop others; with millions of keys that takes seconds.
 type Locker struct {
+	calls.Base // all methods of [lock.Locker] but Close
+
 	driver  Driver
 	warn    func(error)
 	owners  string // what the texts of all owners begin with
@@ -132,9 +135,9 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(err error) { slog.Warn(err.Error()) }
 	}
-	c, err := calls.New(calls.Settings{TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
+	c, err := calls.New(calls.Settings{Engine: "redislock", TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
 	if err != nil {
-		return nil, fmt.Errorf("redislock: %w", err)
+		return nil, err
 	}
 	l := &Locker{
 		driver:  d,
@@ -144,6 +147,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		calls:   c,
 		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
+	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)
 	return l, nil

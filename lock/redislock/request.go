@@ -36,16 +36,10 @@ type grant struct {
 	sent  time.Time // the request that asked for it
 }
 
-// newRequest counts a call that Close has to wait for. Without an error the caller
-// calls l.calls.Done.
-func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
-	call, err := l.calls.Acquire(name, o)
-	if err != nil {
-		return nil, fmt.Errorf("redislock: %w", err)
-	}
-	r := &request{Call: call, l: l, keys: keys(name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
+func (l *Locker) newRequest(call calls.Call) *request {
+	r := &request{Call: call, l: l, keys: keys(call.Name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
-	return r, nil
+	return r
 }
 
 // try is the longest that one request may take.

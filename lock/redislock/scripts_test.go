@@ -42,7 +42,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 	const noon = 1_795_166_651_598_985
 	fence := func(micros int64) uint64 {
 		t.Helper()
-		r, err := l.newRequest("job", nil)
+		r, err := l.begin("job")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 func waiters(t *testing.T, l *Locker, n int) (all []*request) {
 	t.Helper()
 	for range n {
-		r, err := l.newRequest("job", nil)
+		r, err := l.begin("job")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestAskingAgainFindsTheLockTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r, err := l.newRequest("job", nil)
+	r, err := l.begin("job")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r, err := l.newRequest("job", nil)
+	r, err := l.begin("job")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,6 @@ import (
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// Status returns who has the lock, see [lock.Locker].
-func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	return calls.Ask(l.calls, "redislock: status of", name, func() (lock.Status, error) { return l.status(ctx, name) })
-}
-
 func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err error) {
 	var reply string
 	for range tries {
@@ -48,14 +43,7 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 	return s, nil
 }
 
-// List returns the status of every lock that is held, see [lock.Locker]. It
-// reads the names of all keys in Redis, in steps that do not stop others; with
-// millions of keys that takes seconds.
-func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
-	if err := l.calls.Begin(); err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
+func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	var names []string // a scan may name a key twice, and replicas name it too
 	err := l.driver.Scan(ctx, keyPrefix+"*"+keySuffix, func(key string) {
 		name := strings.TrimSuffix(strings.TrimPrefix(key, keyPrefix), keySuffix)
@@ -64,15 +52,9 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("redislock: list: %w", err)
+		return nil, err
 	}
-	return calls.List(names, func(name string) (lock.Status, error) {
-		s, err := l.status(ctx, name)
-		if err != nil {
-			err = fmt.Errorf("redislock: status of %q: %w", name, err)
-		}
-		return s, err
-	})
+	return calls.Held(ctx, names, l.status)
 }
 
 // noteKeys are the keys of a lock and of its note.
@@ -84,22 +66,20 @@ func noteKeys(name string) []string {
 // notePause is the pause between two attempts to read a note.
 const notePause = 100 * time.Millisecond
 
-// Note returns the note of a lock and the time of Redis, see [lock.Locker].
-func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
-	return calls.Ask(l.calls, "redislock: note of", name, func() (note engine.Note, err error) {
-		mayPass := func(err error) bool { return !permanent(err) }
-		err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
-			reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
-			at, text, _ := strings.Cut(reply, " ")
-			micro := int64(0)
-			if err == nil {
-				micro, err = strconv.ParseInt(at, 10, 64)
-			}
-			note = engine.Note{Text: text, Now: time.UnixMicro(micro)}
-			return err
-		})
-		return note, err
+// note returns the note of a lock and the time of Redis.
+func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
+	mayPass := func(err error) bool { return !permanent(err) }
+	err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
+		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
+		at, text, _ := strings.Cut(reply, " ")
+		micro := int64(0)
+		if err == nil {
+			micro, err = strconv.ParseInt(at, 10, 64)
+		}
+		note = engine.Note{Text: text, Now: time.UnixMicro(micro)}
+		return err
 	})
+	return note, err
 }
 
 // value is what the key of a lock holds, see scripts/prelude.lua. A lock that is
@@ -173,13 +153,6 @@ func parseValue(s string) (v value, err error) {
 	}
 	v.since = time.UnixMicro(micros).UTC()
 	return v, nil
-}
-
-// held returns the error that says who has the lock called name.
-func (v value) held(name string, ttl time.Duration) *lock.HeldError {
-	s := v.status(name, ttl)
-	s.Owner = v.owner // also if it is only reserved
-	return &lock.HeldError{Status: s}
 }
 
 // status returns what v says of the lock called name.

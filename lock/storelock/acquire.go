@@ -76,29 +76,12 @@ type attempt struct {
 	conflicts int // in a row
 }
 
-// Acquire takes the lock, waiting for it as long as ctx allows, see [lock.Locker]. Only
-// after the store has answered a call of the Locker it repeats attempts.
-func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, true)
-}
-
-// TryAcquire takes the lock if it is free, see [lock.Locker]. A lock whose
-// holder has died on another host is not free before a waiter has taken it over.
-func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	return l.acquire(ctx, name, o, false)
-}
-
-func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
-	call, err := l.calls.Acquire(name, o)
-	if err != nil {
-		return nil, fmt.Errorf("storelock: %w", err)
-	}
-	defer l.calls.Done()
+func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock.Lease, error) {
 	a := &attempt{Call: call, l: l, wait: wait}
 	lease, err := a.run(ctx)
 	if err != nil {
 		l.calls.Go(a.leave)
-		return nil, fmt.Errorf("storelock: acquire %q: %w", name, err)
+		return nil, fmt.Errorf("storelock: acquire %q: %w", call.Name, err)
 	}
 	return lease, nil
 }
@@ -279,11 +262,10 @@ func (a *attempt) due() time.Time {
 // take writes the record of a lease in the place of old.
 func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error) {
 	held := old.OwnerRaw == a.Owner.String()
-	new = new.take(a.Owner)
+	new = new.take(a.Owner, a.Options)
 	if held {
 		new.Fence = old.Fence
 	}
-	describe(&new, a.Options)
 	limit := a.Options.TTL
 	if old.doc == nil {
 		limit = max(limit, createTime)

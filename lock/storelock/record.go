@@ -88,9 +88,12 @@ func (r record) without(owner string) []string {
 	return slices.DeleteFunc(slices.Clone(r.Queue), func(s string) bool { return s == owner })
 }
 
-// take makes r the record of a lease of owner.
-func (r record) take(owner lock.Owner) record {
-	r.Version = version
+// take makes r the record of a lease of owner that begins now.
+func (r record) take(owner lock.Owner, o lock.AcquireOptions) record {
+	h := holder.Self(o)
+	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
+	r.Boot, r.Namespace, r.PID, r.Ticks = h.Process.Boot, int64(h.Process.Namespace), h.Process.PID, int64(h.Process.Ticks)
+	r.Version, r.Since, r.TTL = version, time.Now().UTC(), o.TTL.Seconds()
 	r.Owner, r.OwnerRaw = owner, owner.String()
 	r.Fence = max(r.Fence+1, time.Now().UnixMicro())
 	r.Beat = objectid.New()

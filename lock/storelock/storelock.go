@@ -51,7 +51,6 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
-	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -80,7 +79,15 @@ type Options struct {
 
 // Locker is a [lock.Locker] in a store. Any number of goroutines may share one, and
 // any number of Lockers and processes the collection.
+//
+// Acquire and Note repeat attempts only after the store has answered a call of the Locker. As
+// clocks are not compared, a holder that has died on another host has its lock, for Status
+// and TryAcquire, until a waiter takes that over. Close does not release leases: those that
+// are still held are not renewed any more and end at their deadlines. Until the store is
+// closed, Release frees their locks.
 type Locker struct {
+	calls.Base // all methods of [lock.Locker]
+
 	store      store.Store
 	collection string
 	calls      *calls.Calls
@@ -97,19 +104,13 @@ func New(s store.Store, o *Options) (*Locker, error) {
 	if o != nil {
 		opts = *o
 	}
-	c, err := calls.New(calls.Settings{TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
+	c, err := calls.New(calls.Settings{Engine: "storelock", TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
 	if err != nil {
-		return nil, fmt.Errorf("storelock: %w", err)
+		return nil, err
 	}
-	return &Locker{store: store.Consistent(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}, nil
-}
-
-// Close ends waiting calls with [lock.ErrClosed] and waits until they have returned. It
-// does not release leases: those that are still held are not renewed any more and end at
-// their deadlines. Until the store is closed, Release frees their locks.
-func (l *Locker) Close() error {
-	l.calls.Close()
-	return nil
+	l := &Locker{store: store.Consistent(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
+	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	return l, nil
 }
 
 // read returns the record of a lock; that of a lock that nobody has used has only
@@ -155,29 +156,19 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 	return new, err
 }
 
-// Status returns who has the lock, see [lock.Locker]. A holder that has died is
-// shown until a waiter takes the lock over, because clocks are not compared.
-func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	return calls.Ask(l.calls, "storelock: status of", name, func() (lock.Status, error) {
-		r, err := l.read(ctx, name)
-		return r.status(), err
-	})
+func (l *Locker) status(ctx context.Context, name string) (lock.Status, error) {
+	r, err := l.read(ctx, name)
+	return r.status(), err
 }
 
-// List returns the status of every lock that is held, see [lock.Locker].
-func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
-	if err := l.calls.Begin(); err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
-	var held []lock.Status
+func (l *Locker) list(ctx context.Context) (held []lock.Status, err error) {
 	for doc, err := range l.store.Find(ctx, l.collection, store.Query{}) {
 		var r record
 		if err == nil {
 			r, err = parseRecord(doc)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("storelock: list: %w", err)
+			return nil, err
 		}
 		if r.held() {
 			held = append(held, r.status())
@@ -186,29 +177,17 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 	return held, nil
 }
 
-// Note returns the note of a lock and the time of the store, see [lock.Locker]. Only after
-// the store has answered a call of the Locker it repeats attempts.
-func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
-	return calls.Ask(l.calls, "storelock: note of", name, func() (note engine.Note, err error) {
-		err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
-			r, err := l.read(ctx, name)
-			if err == nil {
-				note.Text = r.Note
-				note.Now, err = store.Now(ctx, l.store)
-			}
-			return err
-		})
-		return note, err
+// note returns the note of a lock and the time of the store.
+func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
+	err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
+		r, err := l.read(ctx, name)
+		if err == nil {
+			note.Text = r.Note
+			note.Now, err = store.Now(ctx, l.store)
+		}
+		return err
 	})
-}
-
-// describe makes r the record of a lease that begins now.
-func describe(r *record, o lock.AcquireOptions) {
-	h := holder.Self(o)
-	r.Since = time.Now().UTC()
-	r.TTL = o.TTL.Seconds()
-	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
-	r.Boot, r.Namespace, r.PID, r.Ticks = h.Process.Boot, int64(h.Process.Namespace), h.Process.PID, int64(h.Process.Ticks)
+	return note, err
 }
 
 // keeper renews and frees the lock of a lease.

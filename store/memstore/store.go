@@ -104,15 +104,6 @@ func (c *collection) bounds(r store.Range, open bool) (from, to int) {
 	return from, max(from, to)
 }
 
-// between returns the rows of a range.
-func (c *collection) between(r store.Range) []*row {
-	from, to := c.bounds(r, false)
-	return c.rows[from:to]
-}
-
-// remove removes the rows from one place up to another.
-func (c *collection) remove(from, to int) { c.rows = slices.Delete(c.rows, from, to) }
-
 // replace puts a copy of a document in the place of another.
 func (c *collection) replace(i int, doc bson.Raw) {
 	c.rows[i] = &row{c.rows[i].key, slices.Clone(doc), c.rows[i].commit}
@@ -158,7 +149,7 @@ func (s *database) Change(ctx context.Context, name string, changes []engine.Cha
 			case !found || !bytes.Equal(c.rows[i].doc, change.Old):
 				refused = append(refused, change.Unchanged(found))
 			case change.New == nil:
-				c.remove(i, i+1)
+				c.rows = slices.Delete(c.rows, i, i+1)
 			default:
 				c.replace(i, change.New)
 			}
@@ -210,7 +201,8 @@ func (s *database) Find(ctx context.Context, name string, q store.Query, yield f
 // Count counts documents, see [engine.Database].
 func (s *database) Count(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
-		n = int64(len(c.between(r)))
+		from, to := c.bounds(r, false)
+		n = int64(to - from)
 		return nil
 	})
 	return n, err
@@ -221,7 +213,7 @@ func (s *database) Delete(ctx context.Context, name string, key store.Key) (foun
 	err = s.in(ctx, name, func(c *collection) error {
 		var i int
 		if i, found = c.search(key); found {
-			c.remove(i, i+1)
+			c.rows = slices.Delete(c.rows, i, i+1)
 		}
 		return nil
 	})
@@ -232,7 +224,7 @@ func (s *database) Delete(ctx context.Context, name string, key store.Key) (foun
 func (s *database) DeleteRange(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		from, to := c.bounds(r, false)
-		c.remove(from, to)
+		c.rows = slices.Delete(c.rows, from, to)
 		n = int64(to - from)
 		return nil
 	})
@@ -264,7 +256,8 @@ func (s *database) Watch(ctx context.Context, name string, r store.Range, yield 
 		var found []*row
 		var news <-chan struct{}
 		err := s.in(ctx, name, func(c *collection) error {
-			for _, row := range c.between(r) {
+			from, to := c.bounds(r, false)
+			for _, row := range c.rows[from:to] {
 				if row.commit > done {
 					found = append(found, row)
 				}

@@ -2,8 +2,10 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -89,9 +91,6 @@ func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 	return n
 }
 
-// findAtOnce is how many ranges of FindMany are read at the same time.
-const findAtOnce = 16
-
 // FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
 // with a limit for each of several ranges, so each range has one.
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
@@ -100,7 +99,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	}
 	docs := make([][]bson.Raw, len(ranges))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(findAtOnce)
+	g.SetLimit(atOnce)
 	for i, r := range ranges {
 		g.Go(func() error {
 			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
@@ -126,32 +125,30 @@ const (
 // caller who takes longer it goes on with a new one.
 func (s *database) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	for {
-		at := position{}
-		err := s.findOnce(ctx, collection, q, fields, &at, yield)
-		if err == nil || at.n == 0 || !isLost(err) {
+		n := 0            // documents yielded
+		var unknown error // why the last of them has no key
+		next := q
+		err := s.findOnce(ctx, collection, q, fields, func(doc bson.Raw) error {
+			n++
+			next.After, unknown = store.KeyOf(doc)
+			return yield(doc)
+		})
+		if err == nil || n == 0 || !isLost(err) {
 			return err
 		}
-		if at.err != nil {
-			return fmt.Errorf("read on in collection %s: %w", collection, at.err)
+		if unknown != nil {
+			return fmt.Errorf("read on in collection %s: %w", collection, unknown)
 		}
-		q.After = at.key
-		if q.Limit > 0 {
-			if q.Limit -= at.n; q.Limit == 0 {
+		if q = next; q.Limit > 0 {
+			if q.Limit -= n; q.Limit == 0 {
 				return nil
 			}
 		}
 	}
 }
 
-// position is how far a cursor has come.
-type position struct {
-	n   int       // documents yielded
-	key store.Key // of the last of them
-	err error     // why that has no key
-}
-
 // findOnce is find with one cursor.
-func (s *database) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) error) error {
+func (s *database) findOnce(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	r, open := engine.Bounds(q)
 	if r.IsEmpty() {
 		return nil
@@ -165,11 +162,7 @@ func (s *database) findOnce(ctx context.Context, collection string, q store.Quer
 		o.SetProjection(fields).SetBatchSize(fieldBatch)
 	}
 	cursor, err := s.db.Collection(collection).Find(ctx, filter(r, open), o)
-	return s.each(ctx, cursor, err, func(doc bson.Raw) error {
-		at.n++
-		at.key, at.err = store.KeyOf(doc)
-		return yield(doc)
-	})
+	return s.each(ctx, cursor, err, yield)
 }
 
 // isLost reports whether the server has dropped a cursor, by the codes
@@ -188,36 +181,16 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return hello.Time, s.db.explain(ctx, err)
 }
 
-// bracket is one of the types that a key can have. MongoDB compares a bound with
+// brackets are the least keys of the types that a key can have. MongoDB compares a bound with
 // values of its own type only, so a range over several is a condition for each.
-type bracket struct {
-	name  string    // for $type
-	least store.Key // no key of the bracket is smaller; zero for numbers
-}
-
-// brackets are in the order of their keys.
-var brackets = func() []bracket {
-	empty, err := store.String("")
-	if err != nil {
+var brackets = func() []store.Key {
+	number, err1 := store.Float(math.Inf(-1))
+	text, err2 := store.String("")
+	if err := errors.Join(err1, err2); err != nil {
 		panic(err)
 	}
-	return []bracket{
-		{name: "number"},
-		{name: "string", least: empty},
-		{name: "objectId", least: store.ID(objectid.ID{})},
-	}
+	return []store.Key{number, text, store.ID(objectid.ID{})}
 }()
-
-// bracketOf returns the place in brackets of a key.
-func bracketOf(key store.Key) int {
-	place := 0
-	for i, b := range brackets {
-		if key.Compare(b.least) >= 0 {
-			place = i
-		}
-	}
-	return place
-}
 
 // filter returns r as a query. The lower bound is left out of r if open is true.
 // The zero Range is every document, whatever its _id; any other range is keys
@@ -229,30 +202,26 @@ func filterOf(field string, r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {
 		return bson.D{}
 	}
-	first, last := 0, len(brackets)-1
-	if !r.From.IsZero() {
-		first = bracketOf(r.From)
-	}
-	if !r.To.IsZero() {
-		last = bracketOf(r.To)
-	}
 	var any bson.A
-	for i := first; i <= last; i++ {
-		var bounds bson.D
-		if i == first && !r.From.IsZero() {
-			operator := "$gte"
-			if open {
+	for i, from := range brackets {
+		last := i == len(brackets)-1
+		if !last && r.From.Compare(brackets[i+1]) >= 0 {
+			continue
+		}
+		operator := "$gte"
+		if r.From.Compare(from) >= 0 {
+			if from = r.From; open {
 				operator = "$gt"
 			}
-			bounds = append(bounds, bson.E{Key: operator, Value: r.From})
 		}
-		if i == last && !r.To.IsZero() {
+		bounds := bson.D{{Key: operator, Value: from}}
+		if last = last || !r.To.IsZero() && r.To.Compare(brackets[i+1]) < 0; last && !r.To.IsZero() {
 			bounds = append(bounds, bson.E{Key: "$lt", Value: r.To})
 		}
-		if bounds == nil {
-			bounds = bson.D{{Key: "$type", Value: brackets[i].name}}
-		}
 		any = append(any, bson.D{{Key: field, Value: bounds}})
+		if last {
+			break
+		}
 	}
 	if len(any) == 1 {
 		return any[0].(bson.D)

@@ -152,18 +152,14 @@ func (p *polling) look(ctx context.Context, r store.Range) error {
 		return err
 	}
 	for some := range slices.Chunk(fresh, fetchKeys) {
-		if err := p.fetch(ctx, some); err != nil {
+		cursor, err := p.s.db.Collection(p.collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: some}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+		err = p.s.each(ctx, cursor, err, func(doc bson.Raw) error {
+			p.seen[identity(doc)] = p.passes
+			return p.yield(doc)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// fetch yields the documents with these values of _id.
-func (p *polling) fetch(ctx context.Context, ids bson.A) error {
-	cursor, err := p.s.db.Collection(p.collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
-	return p.s.each(ctx, cursor, err, func(doc bson.Raw) error {
-		p.seen[identity(doc)] = p.passes
-		return p.yield(doc)
-	})
 }

@@ -32,16 +32,13 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 		return nil, s.explain(ctx, err)
 	}
 	for _, w := range bulk.WriteErrors {
-		refused = append(refused, refusal(rows[w.Index], w))
+		r := rows[w.Index].Duplicate()
+		if !mongo.IsDuplicateKeyError(w) {
+			r.Err = w
+		}
+		refused = append(refused, r)
 	}
 	return refused, nil
-}
-
-func refusal(r engine.Row, w mongo.BulkWriteError) store.Refusal {
-	if mongo.IsDuplicateKeyError(w) {
-		return r.Duplicate()
-	}
-	return store.Refusal{Index: r.Index, Err: w}
 }
 
 // Replace puts doc in the place of the one with the key, see [engine.Database].
@@ -74,8 +71,8 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 	return len(names) > 0, s.explain(ctx, err)
 }
 
-// swapsAtOnce is how many swaps of one call are under way at once.
-const swapsAtOnce = 16
+// atOnce is how many ranges or swaps of one call are under way at once.
+const atOnce = 16
 
 // Change does changes, see [engine.Database]. Each is a message of its own: the
 // answer to a bulk write only says how many documents matched, and looking for
@@ -85,7 +82,7 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 	c := s.consistent.Collection(collection)
 	reasons := make([]store.Refusal, len(changes))
 	group, all := errgroup.WithContext(ctx)
-	group.SetLimit(swapsAtOnce)
+	group.SetLimit(atOnce)
 	for i, change := range changes {
 		group.Go(func() (err error) {
 			reasons[i], err = swap(all, c, change)

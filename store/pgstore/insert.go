@@ -20,7 +20,7 @@ import (
 func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) ([]store.Refusal, error) {
 	rest := b.Rest()
 	in := insertion{ctx: ctx, s: s, collection: collection, streamed: len(rest) >= copyRows && rising(rest), call: int64(rand.Uint64()), Batch: b}
-	in.rows, in.ids = make([]row, 0, b.Cap()), make([]byte, 0, 16*b.Cap())
+	in.rows, in.ids = make([]row, 0, len(rest)), make([]byte, 0, 16*len(rest))
 	if !in.streamed || b.Careful {
 		in.prepare()
 	}

@@ -81,6 +81,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -237,11 +238,9 @@ func (s *database) takeSchema(parameters map[string]string) error {
 func hosts(config *pgx.ConnConfig) string {
 	all := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
 	for _, f := range config.Fallbacks {
-		if addr := fmt.Sprintf("%s:%d", f.Host, f.Port); addr != all[len(all)-1] { // with and without TLS
-			all = append(all, addr)
-		}
+		all = append(all, fmt.Sprintf("%s:%d", f.Host, f.Port))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(slices.Compact(all), ", ") // with and without TLS
 }
 
 // closeTime is how long Close waits for a server that does not answer. What is left then is

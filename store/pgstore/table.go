@@ -68,19 +68,12 @@ func (s *database) qualified(name string) string { return pgx.Identifier{s.schem
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		names = nil
-		rows, err := c.Query(ctx, `SELECT relname::text, coalesce(obj_description(c.oid, 'pg_class'), '')
-			FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relkind IN ('r', 'p')`, s.schema)
-		if err != nil {
-			return err
-		}
-		var name, comment string
-		_, err = pgx.ForEachRow(rows, []any{&name, &comment}, func() error {
-			if collection, ok := decodeName(name, comment); ok {
+		return query(ctx, c, func(values [][]byte) {
+			if collection, ok := decodeName(string(values[0]), string(values[1])); ok {
 				names = append(names, collection)
 			}
-			return nil
-		})
-		return err
+		}, `SELECT relname::text, coalesce(obj_description(c.oid, 'pg_class'), '')
+			FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relkind IN ('r', 'p')`, s.schema)
 	})
 	return names, err
 }

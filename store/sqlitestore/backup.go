@@ -36,16 +36,10 @@ func (s *database) backup(ctx context.Context, path string) error {
 		return err
 	}
 	if err := s.copyTo(ctx, partial); err != nil {
-		return errors.Join(s.explain(ctx, err), removeIfThere(partial))
+		_ = os.Remove(partial) // or the next call does
+		return s.explain(ctx, err)
 	}
 	return os.Rename(partial, path)
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // copyTo writes the copy with a connection of its own: those for reading may write

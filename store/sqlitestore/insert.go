@@ -46,7 +46,10 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 	}
 	args := make([]any, 0, 1+2*chunk)
 	put := func(query string, rows ...engine.Row) error {
-		args = arguments(args, seq, rows)
+		args = append(args[:0], seq)
+		for _, r := range rows {
+			args = append(args, argument(r.Key), []byte(r.Doc))
+		}
 		_, err := statements.exec(query, args...)
 		return err
 	}
@@ -93,14 +96,6 @@ func insertInto(collection string, n int) string {
 		fmt.Fprintf(&b, "(?%d,?1,?%d)", 2+2*i, 3+2*i)
 	}
 	return b.String()
-}
-
-func arguments(args []any, seq int64, rows []engine.Row) []any {
-	args = append(args[:0], seq)
-	for _, r := range rows {
-		args = append(args, argument(r.Key), []byte(r.Doc))
-	}
-	return args
 }
 
 // keptNotes is how many commits have a note: what watchers that keep up need.

@@ -101,20 +101,6 @@ type Options struct {
 	networkFS func(folder string) string // tests have another
 }
 
-func (o *Options) withDefaults() Options {
-	var out Options
-	if o != nil {
-		out = *o
-	}
-	if out.Poll <= 0 {
-		out.Poll = 100 * time.Millisecond
-	}
-	if out.networkFS == nil {
-		out.networkFS = networkFS
-	}
-	return out
-}
-
 // Store is a SQLite file. It implements [store.Store].
 type Store struct {
 	engine.Base // all methods of [store.Store] but Close
@@ -155,8 +141,16 @@ const (
 // written. With o.ReadOnly a missing file gives an error that wraps
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
-	s := &database{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
-	s.space.delay = vacuumDelay
+	s := &database{readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
+	if o != nil {
+		s.options = *o
+	}
+	if s.options.Poll <= 0 {
+		s.options.Poll = 100 * time.Millisecond
+	}
+	if s.options.networkFS == nil {
+		s.options.networkFS = networkFS
+	}
 	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, opened.Close()))

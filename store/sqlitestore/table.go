@@ -30,21 +30,15 @@ func encode(collection string) string {
 // decode returns the collection that encode made the name of; ok is false for
 // tables that are not collections.
 func decode(name string) (collection string, ok bool) {
-	if strings.HasPrefix(name, "sqlite_") { // SQLite's own
-		return "", false
-	}
-	name = strings.TrimPrefix(name, "^0")
 	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '^' {
+	escaped := strings.TrimPrefix(name, "^0")
+	for i := 0; i < len(escaped); i++ {
+		if escaped[i] == '^' && i+1 < len(escaped) {
 			i++
-			if i == len(name) || name[i] != '^' && (name[i] < 'A' || name[i] > 'Z') {
-				return "", false
-			}
 		}
-		b.WriteByte(name[i])
+		b.WriteByte(escaped[i])
 	}
-	return b.String(), true
+	return b.String(), encode(b.String()) == name
 }
 
 // Collections returns the names of the collections, see [engine.Database].

@@ -129,8 +129,9 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 
 // Change does changes, see [engine.Database].
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
+	var deleted int64
 	err = s.update(ctx, func(tx *sql.Tx) (err error) {
-		refused, err = swap(ctx, tx, table(collection), changes)
+		refused, deleted, err = swap(ctx, tx, table(collection), changes)
 		return err
 	})
 	if isMissing(err) {
@@ -140,23 +141,14 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 		}
 	}
 	if err == nil {
-		s.deleted(removals(changes))
+		s.deleted(deleted)
 	}
 	return refused, err
 }
 
-// removals returns how many of the changes delete.
-func removals(changes []engine.Change) (n int64) {
-	for _, c := range changes {
-		if c.New == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// swap does the changes whose document is still the old one, and refuses the others.
-func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.Refusal, err error) {
+// swap does the changes whose document is still the old one, and refuses the others. It
+// returns how many it has deleted.
+func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.Refusal, deleted int64, err error) {
 	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
 	for _, c := range changes {
 		query := "UPDATE " + table + " SET doc = ?3 WHERE _id = ?1 AND doc = ?2"
@@ -166,17 +158,20 @@ func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change
 		}
 		n, err := statements.exec(query, args...)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if n == 1 {
+			if c.New == nil {
+				deleted++
+			}
 			continue
 		}
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+table+" WHERE _id = ?", args[0]).Scan(&n); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		refused = append(refused, c.Unchanged(n > 0))
 	}
-	return refused, nil
+	return refused, deleted, nil
 }
 
 // prepared are the statements of a transaction, which ends them. Each is prepared once.

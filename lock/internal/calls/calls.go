@@ -1,5 +1,5 @@
-// Package calls has what the Lockers of all engines have in common: options, and calls that
-// Close ends.
+// Package calls has what the Lockers of all engines have in common: options, methods, and
+// calls that Close ends.
 package calls
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -32,6 +33,7 @@ type Calls struct {
 
 // Settings are what the options of all Lockers have.
 type Settings struct {
+	Engine  string           // begins the errors
 	TTL     time.Duration    // of a lease that asks for none; 0 is [lock.DefaultTTL]
 	Process gpid.GPID        // of the owners; zero is that of [gpid.Self]
 	Events  func(lock.Event) // nil if nobody wants to know
@@ -44,12 +46,15 @@ func New(s Settings) (*Calls, error) {
 	if s.Process.IsZero() {
 		var err error
 		if s.Process, err = gpid.Self(""); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", s.Engine, err)
 		}
+	}
+	if err := lock.CheckTTL(s.TTL); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Engine, err)
 	}
 	c := &Calls{settings: s}
 	c.Closing, c.close = context.WithCancel(context.Background())
-	return c, lock.CheckTTL(s.TTL)
+	return c, nil
 }
 
 // Process returns the process of all owners.
@@ -62,20 +67,6 @@ type Call struct {
 	Owner   lock.Owner          // of the lease
 	Began   time.Time
 	Events  func(lock.Event)
-}
-
-// Acquire is Begin for a call of Acquire or TryAcquire. The error wraps [lock.ErrInvalid]
-// if the name or the TTL is invalid.
-func (c *Calls) Acquire(name string, o []lock.AcquireOptions) (Call, error) {
-	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events}
-	if len(o) > 0 {
-		call.Options = o[0]
-	}
-	call.Options.TTL = cmp.Or(call.Options.TTL, c.settings.TTL)
-	if err := lock.CheckTTL(call.Options.TTL); err != nil {
-		return call, err
-	}
-	return call, c.BeginFor(name)
 }
 
 // Tell reports an event. The fence is 0 if there is none yet.
@@ -95,43 +86,6 @@ func (c *Calls) Begin() error {
 	}
 	c.calls.Add(1)
 	return nil
-}
-
-// BeginFor is Begin for a call with the name of a lock, which it checks.
-func (c *Calls) BeginFor(name string) error {
-	if err := lock.CheckName(name); err != nil {
-		return err
-	}
-	return c.Begin()
-}
-
-// Ask makes a call about the lock with a name and returns its result, or the zero T with an
-// error that begins with what, such as "redislock: status of", and the name.
-func Ask[T any](c *Calls, what, name string, call func() (T, error)) (result T, err error) {
-	if err := c.BeginFor(name); err != nil {
-		return result, err
-	}
-	defer c.Done()
-	if result, err = call(); err != nil {
-		var none T
-		return none, fmt.Errorf("%s %q: %w", what, name, err)
-	}
-	return result, nil
-}
-
-// List returns the status of every lock that is held, of those with names, in their order.
-func List(names []string, status func(name string) (lock.Status, error)) (held []lock.Status, err error) {
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		s, err := status(name)
-		if err != nil {
-			return nil, err
-		}
-		if s.Held {
-			held = append(held, s)
-		}
-	}
-	return held, nil
 }
 
 // Done ends a call.
@@ -192,4 +146,120 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.calls.Wait()
 	return first
+}
+
+// Place is what an engine does with its locks, in calls that have begun, with names that are
+// valid.
+type Place struct {
+	// Acquire takes the lock of a call, which with wait waits for it as long as ctx allows.
+	Acquire func(ctx context.Context, c Call, wait bool) (*lock.Lease, error)
+	// Status returns who has a lock.
+	Status func(ctx context.Context, name string) (lock.Status, error)
+	// List returns the status of every lock that is held, sorted by name.
+	List func(ctx context.Context) ([]lock.Status, error)
+	// Note returns the note of a lock and the time.
+	Note func(ctx context.Context, name string) (engine.Note, error)
+}
+
+// Base is a [lock.Locker] for a Place.
+type Base struct {
+	calls *Calls
+	place Place
+}
+
+// NewBase returns a Base whose calls are among c.
+func NewBase(c *Calls, p Place) Base { return Base{c, p} }
+
+// Acquire takes a lock, waiting for it as long as ctx allows, see [lock.Locker].
+func (b Base) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	return b.acquire(ctx, name, o, true)
+}
+
+// TryAcquire takes a lock if it is free, see [lock.Locker].
+func (b Base) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	return b.acquire(ctx, name, o, false)
+}
+
+func (b Base) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
+	call, err := b.calls.Acquire(name, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.calls.settings.Engine, err)
+	}
+	defer b.calls.Done()
+	return b.place.Acquire(ctx, call, wait)
+}
+
+// Acquire is Begin for a call of Acquire or TryAcquire. The error wraps [lock.ErrInvalid]
+// if the name or the TTL is invalid.
+func (c *Calls) Acquire(name string, o []lock.AcquireOptions) (Call, error) {
+	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events}
+	if len(o) > 0 {
+		call.Options = o[0]
+	}
+	call.Options.TTL = cmp.Or(call.Options.TTL, c.settings.TTL)
+	err := cmp.Or(lock.CheckTTL(call.Options.TTL), lock.CheckName(name))
+	if err == nil {
+		err = c.Begin()
+	}
+	return call, err
+}
+
+// Status returns who has a lock, see [lock.Locker].
+func (b Base) Status(ctx context.Context, name string) (lock.Status, error) {
+	return about(ctx, b.calls, "status", name, b.place.Status)
+}
+
+// Note returns the note of a lock and the time of its place, see [lock.Locker].
+func (b Base) Note(ctx context.Context, name string) (engine.Note, error) {
+	return about(ctx, b.calls, "note", name, b.place.Note)
+}
+
+// about returns what ask says of the lock with a name, or the zero T with an error.
+func about[T any](ctx context.Context, c *Calls, what, name string, ask func(context.Context, string) (T, error)) (result T, err error) {
+	if err := lock.CheckName(name); err != nil {
+		return result, err
+	}
+	if err := c.Begin(); err != nil {
+		return result, err
+	}
+	defer c.Done()
+	if result, err = ask(ctx, name); err != nil {
+		var none T
+		return none, fmt.Errorf("%s: %s of %q: %w", c.settings.Engine, what, name, err)
+	}
+	return result, nil
+}
+
+// List returns the status of every lock that is held, see [lock.Locker].
+func (b Base) List(ctx context.Context) ([]lock.Status, error) {
+	if err := b.calls.Begin(); err != nil {
+		return nil, err
+	}
+	defer b.calls.Done()
+	held, err := b.place.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: list: %w", b.calls.settings.Engine, err)
+	}
+	return held, nil
+}
+
+// Held returns the status of every lock that is held, of those with names, in their order.
+func Held(ctx context.Context, names []string, status func(ctx context.Context, name string) (lock.Status, error)) (held []lock.Status, err error) {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		s, err := status(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("status of %q: %w", name, err)
+		}
+		if s.Held {
+			held = append(held, s)
+		}
+	}
+	return held, nil
+}
+
+// Close ends waiting calls with [lock.ErrClosed] and waits until all have returned.
+func (b Base) Close() error {
+	b.calls.Close()
+	return nil
 }

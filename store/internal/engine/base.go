@@ -13,8 +13,8 @@ import (
 )
 
 // Database is what an engine does with its documents. It is called with names that are
-// valid, ranges that are not empty and keys that are not zero, unless ctx has ended or the
-// store is closed. A collection that does not exist is empty.
+// valid, ranges that are not empty, but for those of Find, and keys that are not zero, unless
+// ctx has ended or the store is closed. A collection that does not exist is empty.
 type Database interface {
 	// Insert stores documents in one step, and returns those that it refuses. It asks the
 	// batch for one at least; what it has not asked for is in the next batch. In an ordered
@@ -157,15 +157,8 @@ func (b Base) Find(ctx context.Context, collection string, q store.Query) iter.S
 		if err := b.life.Check(ctx, collection); err != nil {
 			return err
 		}
-		return b.find(ctx, collection, q, yield)
+		return b.db.Find(ctx, collection, q, yield)
 	})
-}
-
-func (b Base) find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
-	if r, _ := Bounds(q); r.IsEmpty() {
-		return nil
-	}
-	return b.db.Find(ctx, collection, q, yield)
 }
 
 // FindMany returns the documents of many ranges, see [store.Store]. Each has a query.
@@ -175,7 +168,7 @@ func (b Base) FindMany(ctx context.Context, collection string, ranges []store.Ra
 	}
 	docs := make([][]bson.Raw, len(ranges))
 	for i, r := range ranges {
-		err := b.find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
+		err := b.db.Find(ctx, collection, store.Query{Range: r, Limit: limit}, func(doc bson.Raw) error {
 			docs[i] = append(docs[i], doc)
 			return nil
 		})

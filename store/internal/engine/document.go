@@ -52,13 +52,8 @@ func Replacement(doc any) (store.Key, bson.Raw, error) {
 	if err != nil {
 		return store.Key{}, nil, err
 	}
-	if at.id.typ == 0 {
-		return store.Key{}, nil, errNoID
-	}
 	return keyed(raw, at)
 }
-
-var errNoID = fmt.Errorf("%w: there is none", store.ErrKey)
 
 // keyed returns the key of a document that has one, and the document with its
 // _id in front and its revision renewed.

@@ -61,9 +61,6 @@ func (b *Batch) Rows() []Row {
 	return b.rows
 }
 
-// Cap returns how many rows there are at most.
-func (b *Batch) Cap() int { return cap(b.rows) }
-
 // Next prepares a document and returns it. It returns nil after the last.
 func (b *Batch) Next() *Row {
 	for b.at < len(b.docs) && len(b.rows) < batchDocs && b.size < batchBytes {
@@ -235,10 +232,7 @@ func prepareSwap(s store.Swap) (Change, error) {
 
 // swapKey returns the key of a document that takes part in a swap.
 func swapKey(raw bson.Raw, at places) (store.Key, error) {
-	switch {
-	case at.id.typ == 0:
-		return store.Key{}, errNoID
-	case at.rev.typ != 0 && !isRevision(at.rev):
+	if at.rev.typ != 0 && !isRevision(at.rev) {
 		return store.Key{}, fmt.Errorf("%w: its field %s is not an ObjectId, so it is not a revision", store.ErrDocument, store.Revision)
 	}
 	return store.KeyOf(raw)

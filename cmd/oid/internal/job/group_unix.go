@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -144,11 +143,6 @@ func (g *group) share(s syscall.Signal) {
 	if s == syscall.SIGINT {
 		_ = syscall.Kill(0, s)
 	}
-}
-
-// others returns the processes that the group has started in other groups.
-func (g *group) others() []process {
-	return slices.DeleteFunc(g.processes(), func(p process) bool { return p.member })
 }
 
 // pass sends a signal to the group.

@@ -142,7 +142,8 @@ func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	OwnGroup(cmd)
 	adopt()
-	killWithThread(cmd.SysProcAttr)
+	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	if t := openTerminal(dropped); foreground && t != nil {
 		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fd
 	}
@@ -183,12 +184,6 @@ func killDescendants() {
 // adopt makes this process the parent of what the command has started when its own
 // parent ends.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
-
-// killWithThread makes a command end when this process is killed.
-func killWithThread(a *syscall.SysProcAttr) {
-	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
-	a.Pdeathsig = syscall.SIGKILL
-}
 
 // stopSelf stops oid by the default action of a signal and returns when oid goes
 // on. The kernel ignores the signal if nobody could make oid go on, see setpgid(2)

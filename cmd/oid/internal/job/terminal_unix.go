@@ -170,8 +170,8 @@ func (g *group) stop() {
 	g.frozen = nil
 	for more := true; more; { // one of them may have been starting another
 		more = false
-		for _, p := range g.others() {
-			if !p.stopped && !slices.Contains(g.frozen, p.pid) {
+		for _, p := range g.processes() {
+			if !p.member && !p.stopped && !slices.Contains(g.frozen, p.pid) {
 				_ = syscall.Kill(p.pid, syscall.SIGSTOP)
 				g.frozen = append(g.frozen, p.pid)
 				more = true

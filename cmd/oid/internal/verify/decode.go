@@ -84,53 +84,50 @@ func JSONTexts() (all []Text) {
 	return all
 }
 
-// Decoding judges the answers to texts, one after the other.
-type Decoding struct {
-	found findings
-	times int
+// Decode judges the answers of a program to texts, which ask returns by the place of the
+// text: the digits of an id, with its creation time in Unix seconds behind a blank if the
+// program can tell it, or "refused". The error is that of ask, or of an answer of another form.
+func Decode(texts []Text, ask func(i int) (answer string, err error)) ([]wire.Promise, error) {
+	found, hidden := findings{}, map[Promise]string{ReadsTimes: "no answer has the Unix seconds of the id behind it"}
+	for i, t := range texts {
+		answer, err := ask(i)
+		if err == nil {
+			err = found.judgeAnswer(t, answer, hidden)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, hidden), nil
 }
 
-// Answer judges the answer to one text: the digits of an id, with its creation time in
-// Unix seconds behind a blank if the program can tell it, or "refused". The error is
-// that of an answer of another form.
-func (d *Decoding) Answer(t Text, answer string) error {
-	if d.found == nil {
-		d.found = findings{}
-	}
+// judgeAnswer judges the answer to one text. One with a time does not hide that promise.
+func (f findings) judgeAnswer(t Text, answer string, hidden map[Promise]string) error {
 	hex, seconds, timed := strings.Cut(strings.TrimRight(answer, "\r"), " ")
 	id, err := objectid.Parse(hex)
 	example := fmt.Sprintf("%q is read as %.60s", t.Line, hex)
 	switch got, timeErr := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64); {
 	case hex == Refused:
 		if t.ID != nil && !t.MayRefuse {
-			d.found.add(ReadsIDs, 1, "ids that other programs create cannot be read", fmt.Sprintf("%q is refused", t.Line))
+			f.add(ReadsIDs, 1, "ids that other programs create cannot be read", fmt.Sprintf("%q is refused", t.Line))
 		}
 	case t.ID == nil: // what it is read as may have any length
-		d.found.add(RefusesText, 1, "text that is not an id becomes one without an error", example)
+		f.add(RefusesText, 1, "text that is not an id becomes one without an error", example)
 	case err != nil:
 		return fmt.Errorf("the answer to %q is %.60q: want 24 digits or %s", t.Line, answer, Refused)
 	case id != *t.ID:
-		d.found.add(ReadsIDs, 1, "an id becomes another one", example)
+		f.add(ReadsIDs, 1, "an id becomes another one", example)
 	case timed && timeErr != nil:
 		return fmt.Errorf("the answer to %q is %.60q: want the Unix seconds after the id", t.Line, answer)
 	case timed:
-		d.times++
+		delete(hidden, ReadsTimes)
 		if want := id.Time().Unix(); got != want {
 			cause := fmt.Sprintf("the time is wrong by %+d s", got-want)
 			if got == int64(int32(want)) {
 				cause = "seconds after 2038-01-19T03:14:07Z are read as negative"
 			}
-			d.found.add(ReadsTimes, 1, cause, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+			f.add(ReadsTimes, 1, cause, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
 		}
 	}
 	return nil
-}
-
-// Results returns the judgement on all answers.
-func (d *Decoding) Results() []wire.Promise {
-	hidden := map[Promise]string{}
-	if d.times == 0 {
-		hidden[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
-	}
-	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, hidden)
 }

@@ -1,8 +1,8 @@
 // Package verify judges generators of ObjectIds by the ids that they write.
 //
 // A [Reader] reads what one program writes, as the [Stream] of each of its processes, in
-// bounded memory; [Judge] judges streams together. [Decoding] judges what a program
-// answers to texts.
+// bounded memory; [Judge] judges streams together. [Decode] judges what a program answers
+// to texts.
 //
 // A verdict does not depend on where a random counter starts: what happens when a counter
 // overflows is judged only if so many ids were read that it must have.

@@ -323,24 +323,21 @@ func TestLines(t *testing.T) {
 // A text that the decoding test calls an id is one, and others are not; what objectid
 // answers is right.
 func TestTexts(t *testing.T) {
-	var d Decoding
 	for _, x := range Texts() {
 		if id, err := objectid.Parse(x.Line); (err == nil) != (x.ID != nil) || err == nil && id != *x.ID || strings.ContainsAny(x.Line, "\r\n") {
 			t.Errorf("%q: %v, %v", x.Line, id, err)
 		}
 	}
-	for _, x := range JSONTexts() {
+	texts := JSONTexts()
+	got, err := Decode(texts, func(i int) (string, error) {
 		var id objectid.ID
-		answer := Refused
-		if err := id.UnmarshalJSON([]byte(x.Line)); err == nil {
-			answer = id.String()
+		if err := id.UnmarshalJSON([]byte(texts[i].Line)); err != nil {
+			return Refused, nil
 		}
-		if err := d.Answer(x, answer); err != nil {
-			t.Errorf("%q: %v", x.Line, err)
-		}
-	}
-	if got := d.Results(); Failed(got) != nil {
-		t.Errorf("%+v", got)
+		return id.String(), nil
+	})
+	if err != nil || len(got) != 3 || Failed(got) != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
