@@ -28,7 +28,7 @@ const (
 // verdict is what the ids of a process value show.
 type verdict struct {
 	found    [faults]evidence
-	doubt    DoubtKind // why something cannot be told, or empty
+	doubt    DoubtKind // the first reason why something cannot be told, or empty
 	gaps     int64
 	restarts int64
 	isPart   bool // of the ids only the first ones were judged
@@ -63,13 +63,6 @@ func (v *verdict) add(f fault, bits float64, value uint64, text string, examples
 				e.examples = append(e.examples, r.unlink(value))
 			}
 		}
-	}
-}
-
-// doubtBecause notes why something cannot be told, unless something else was noted.
-func (v *verdict) doubtBecause(d DoubtKind) {
-	if v.doubt == "" {
-		v.doubt = d
 	}
 }
 
@@ -204,42 +197,21 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
 	})
-	breaks := float64(len(ls.list) - 1)
-	group := make([]int, len(ls.list)) // of lines that took turns: the first one
-	for i := range group {
-		group[i] = i
-	}
-	for _, t := range turns {
-		breaks += float64(ls.turns[t])
-		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
-			for i := range group {
-				if group[i] == from {
-					group[i] = to
-				}
-			}
-		}
-	}
-	starts := make([][]int64, len(ls.list)) // of each group
-	for i, g := range group {
-		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
-	}
-	arcs := make([]float64, len(ls.list)) // of each group, in bits
-	for g, of := range starts {
-		arcs[g] = arcBits(of)
-	}
+	breaks, arcs := float64(len(ls.list)-1), ls.arcs()
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
 	var examples []linked
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
+		breaks += float64(n)
 		switch {
 		case !ls.atOnce(t):
 		case a.cluster == b.cluster && !clusters[a.cluster].isApart():
 			if !clusters[a.cluster].whole {
 				within.add(float64(t.bits), n)
 			}
-		case arcs[group[t.to]] >= nearBits:
+		case arcs[t.to] >= nearBits:
 			near.add(float64(t.bits), n)
 		default:
 			all.add(float64(t.bits), n)
@@ -259,7 +231,7 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
 	if max(near.bits(breaks), within.bits(breaks)) >= doubtBits {
-		v.doubtBecause(DoubtBlocks)
+		v.doubt = cmp.Or(v.doubt, DoubtBlocks)
 	}
 	for i := range clusters {
 		c := &clusters[i]
@@ -272,17 +244,43 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 		}
 		v.add(shared, bits, value,
 			fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
-				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.evidence(ls.list[c.first[0]].start)...)
+				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.twin[:]...)
 	}
+}
+
+// arcs returns for each line the evidence of [arcBits] for the group that it is in: of
+// lines that took turns, with each other or with others of the group.
+func (ls *lineSet) arcs() []float64 {
+	group := make([]int, len(ls.list)) // the first line of each one's
+	for i := range group {
+		group[i] = i
+	}
+	for t := range ls.turns {
+		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
+			for i := range group {
+				if group[i] == from {
+					group[i] = to
+				}
+			}
+		}
+	}
+	starts := make([][]int64, len(ls.list))
+	for i, g := range group {
+		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
+	}
+	arcs := make([]float64, len(ls.list))
+	for i, g := range group {
+		if arcs[i] = arcs[g]; g == i {
+			arcs[i] = arcBits(starts[i])
+		}
+	}
+	return arcs
 }
 
 // arcBits returns the evidence of lines that begin nearer to each other than chance
 // explains, as those of threads do that reserve large blocks of counters.
 func arcBits(starts []int64) float64 {
 	n := len(starts)
-	if n == 0 {
-		return 0
-	}
 	slices.Sort(starts)
 	widest := starts[0] + idset.CounterRange - starts[n-1]
 	for k := 1; k < n; k++ {
@@ -309,7 +307,7 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		c.whole = restart >= doubtBits
 		bits := min(restart, late)
 		if blocks < proofBits && bits >= doubtBits {
-			v.doubtBecause(DoubtBlocks)
+			v.doubt = cmp.Or(v.doubt, DoubtBlocks)
 		}
 		bits = min(bits, blocks)
 		v.add(stepped, bits, value,
@@ -328,9 +326,10 @@ func (c *cluster) restartBits(ls *lineSet) float64 {
 	q, n := c.sequence, float64(len(ls.list))
 	near := q.gaps.bits(n * (n - 1))
 	if q.groups >= int64(c.lines) {
-		// They overlap. Without a counter that is used twice they fit into each other.
+		// They overlap. Where they would use counters twice if they did not fit into each
+		// other, they do.
 		reach := q.length
-		if c.fits() {
+		if q.twins == 0 && c.fewer*q.ids/q.length >= minTwins {
 			reach = 2 * q.widest
 		}
 		var inside pool
@@ -341,12 +340,6 @@ func (c *cluster) restartBits(ls *lineSet) float64 {
 		return max(near, c.turns.bits(n))
 	}
 	return near
-}
-
-// fits reports whether the lines of a cluster overlap so much that counters would be used
-// twice, unless they fit into each other.
-func (c *cluster) fits() bool {
-	return c.sequence.twins == 0 && c.fewer*c.sequence.ids/c.sequence.length >= minTwins
 }
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
