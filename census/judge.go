@@ -107,12 +107,11 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 	clusters := make([]cluster, ls.unite())
 	for i, l := range ls.list {
 		c := &clusters[l.cluster]
-		c.lines++
-		c.first = append(c.first, i)
+		c.lines = append(c.lines, i)
 		c.fewer, c.most = c.fewer+min(l.ids, c.most), max(l.ids, c.most)
 	}
 	ls.addTurns(clusters)
-	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return c.lines > 1 }) {
+	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return len(c.lines) > 1 }) {
 		ls.sortByCounter(e, clusters)
 	}
 	if v.judgePace(ls, value); v.bits() < proofBits {
@@ -129,8 +128,7 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 
 // cluster is lines whose counters overlap or adjoin.
 type cluster struct {
-	lines    int
-	first    []int // its lines, in order of time
+	lines    []int // in order of time
 	most     int64 // ids of one of them
 	fewer    int64 // and of all others
 	turns    pool  // returns to its lines after others of them that were in use at once
@@ -236,9 +234,9 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]
 		bits := c.turns.bits(breaks)
-		if q := c.sequence; c.lines == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
+		if q := c.sequence; len(c.lines) == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
 			// So close to each other that they make one line.
-			bits = idset.CounterBits - log2(2*ls.list[c.first[0]].pace+1)
+			bits = idset.CounterBits - log2(2*ls.list[c.lines[0]].pace+1)
 		} else if !c.overlaps || c.returns < minTurns {
 			continue
 		}
@@ -295,13 +293,13 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		c := &clusters[i]
 		q := c.sequence
 		if q == nil {
-			c.whole = c.lines == 1
+			c.whole = len(c.lines) == 1
 			continue
 		}
 		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
-		c.overlaps = c.lines > 1 && q.twins > 1
+		c.overlaps = len(c.lines) > 1 && q.twins > 1
 		if q.falls == 0 || c.overlaps {
-			c.whole = c.lines == 1 || q.singles > 0 && !c.overlaps
+			c.whole = len(c.lines) == 1 || q.singles > 0 && !c.overlaps
 			continue
 		}
 		c.whole = restart >= doubtBits
@@ -320,12 +318,12 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
 // once are not those of restarts at all.
 func (c *cluster) restartBits(ls *lineSet) float64 {
-	if c.lines == 1 {
+	if len(c.lines) == 1 {
 		return maxBits
 	}
 	q, n := c.sequence, float64(len(ls.list))
 	near := q.gaps.bits(n * (n - 1))
-	if q.groups >= int64(c.lines) {
+	if q.groups >= int64(len(c.lines)) {
 		// They overlap. Where they would use counters twice if they did not fit into each
 		// other, they do.
 		reach := q.length
@@ -333,7 +331,7 @@ func (c *cluster) restartBits(ls *lineSet) float64 {
 			reach = 2 * q.widest
 		}
 		var inside pool
-		inside.add(idset.CounterBits-log2(reach), int64(c.lines-1))
+		inside.add(idset.CounterBits-log2(reach), int64(len(c.lines)-1))
 		near = inside.bits(n)
 	}
 	if near >= nearBits {
@@ -351,7 +349,7 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	var examples []linked
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
-		if i == c.first[0] || !c.overlaps {
+		if i == c.lines[0] || !c.overlaps {
 			continue
 		}
 		if inside == 0 {
@@ -360,7 +358,7 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 		inside, covered, last = inside+1, at.covered, max(last, ls.list[i].last)
 		all.add(at.bits(len(ls.list)-1), 1)
 		if len(examples) < maxExamples {
-			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
+			examples = append(examples, ls.list[c.lines[0]].start, ls.list[i].start)
 		}
 	}
 	restarts := float64(len(ls.list) - 1)
