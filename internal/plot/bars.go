@@ -201,15 +201,12 @@ func (a *area) place(marks []Mark) (rows int) {
 	a.rows = make([]int, len(marks))
 	var ends [markRows]float64
 	for i, m := range marks {
-		a.rows[i] = -1
 		from, to := a.span(m)
-		for row := range ends {
-			if from >= ends[row] {
-				a.rows[i], ends[row] = row, to+8
-				rows = max(rows, row+1)
-				break
-			}
+		row := slices.IndexFunc(ends[:], func(end float64) bool { return from >= end })
+		if row >= 0 {
+			ends[row] = to + 8
 		}
+		a.rows[i], rows = row, max(rows, row+1)
 	}
 	return rows
 }
