@@ -102,12 +102,6 @@ func (l *segmented) at(i int) *Record {
 // small list small; the others are made whole.
 func (l *segmented) add(r Record) {
 	n := len(l.segments)
-	if n > 0 {
-		if last := l.segments[n-1]; len(last) < cap(last) && len(last) < 1<<(l.shift&63) {
-			l.segments[n-1] = append(last, r)
-			return
-		}
-	}
 	if n == 0 || len(l.segments[n-1]) == 1<<(l.shift&63) {
 		var next []Record
 		if n > 0 {
