@@ -292,10 +292,8 @@ func folderParts(folder string, format source.Format) ([]part, error) {
 		}
 		if format != source.Grep {
 			within, _ := filepath.Rel(folder, path) // it is in it
-			for _, ending := range []string{".gz", ".zst", filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst"))} {
-				within = strings.TrimSuffix(within, ending)
-			}
-			p.collection = filepath.ToSlash(within)
+			within = strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst")
+			p.collection = filepath.ToSlash(strings.TrimSuffix(within, filepath.Ext(within)))
 		}
 		files = append(files, p)
 		for _, ending := range dumpEndings {
