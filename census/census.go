@@ -199,23 +199,18 @@ func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 // which is judged by itself. All sources without a collection's name are judged as one.
 func (c *Census) ReadCollection(ctx context.Context, name, collection string, in io.Reader) error {
 	src := c.addSource(&Source{Name: name, Collection: collection, Format: source.Auto})
-	err := c.read(ctx, src, in)
+	o := c.options.reading()
+	o.Name = name
+	input, err := source.Open(in, o)
+	if err == nil {
+		src.Format, src.Unit = input.Format, input.Unit
+		err = input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
+	}
 	if err != nil {
 		src.Error = err.Error()
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
-}
-
-func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
-	o := c.options.reading()
-	o.Name = src.Name
-	input, err := source.Open(in, o)
-	if err != nil {
-		return err
-	}
-	src.Format, src.Unit = input.Format, input.Unit
-	return input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
 }
 
 // take adds a batch.
@@ -273,7 +268,7 @@ func (c *Census) keep(n int64) error {
 
 // addSource adds src to the census and to its collection.
 func (c *Census) addSource(src *Source) *Source {
-	src.others, src.samples = map[string]int64{}, map[string][]Value{}
+	src.others, src.samples, src.parts = map[string]int64{}, map[string][]Value{}, map[string]*Source{}
 	src.collection = c.collection(src.Collection)
 	src.collection.sources = append(src.collection.sources, src)
 	c.sources = append(c.sources, src)
@@ -282,9 +277,6 @@ func (c *Census) addSource(src *Source) *Source {
 
 // part returns the source for one collection of the archive src.
 func (c *Census) part(src *Source, collection string) *Source {
-	if src.parts == nil {
-		src.parts = map[string]*Source{}
-	}
 	p := src.parts[collection]
 	if p == nil {
 		p = c.addSource(&Source{Name: src.Name, Collection: collection, Format: src.Format, Unit: src.Unit})

@@ -143,29 +143,24 @@ func (l landing) bits(n int) float64 {
 // which one continues the other; all others are restarts.
 func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
-	from, at := make([]int64, len(clusters)), make([]int64, len(clusters))
-	for i := range ls.list {
-		l := &ls.list[i]
-		pace = max(pace, l.pace)
-		v.gaps -= l.ids
-		c := &clusters[l.cluster]
-		if !c.whole {
-			v.gaps += l.length() + 1
-			continue
+	for _, c := range clusters {
+		from, at := int64(math.MaxInt64), int64(math.MinInt64) // of a whole one
+		for _, i := range c.lines {
+			l := &ls.list[i]
+			pace = max(pace, l.pace)
+			from, at = min(from, l.from+l.shift), max(at, l.at+l.shift)
+			v.gaps -= l.ids
+			if !c.whole {
+				v.gaps += l.length() + 1
+			}
 		}
-		if i == c.first[0] {
-			from[l.cluster], at[l.cluster] = l.from+l.shift, l.at+l.shift
-		}
-		from[l.cluster], at[l.cluster] = min(from[l.cluster], l.from+l.shift), max(at[l.cluster], l.at+l.shift)
-	}
-	for i, c := range clusters {
 		if c.whole {
-			v.gaps += at[i] - from[i] + 1
+			v.gaps += at - from + 1
 		}
 	}
 	for i := 1; i < len(ls.list); i++ {
 		before, l := &ls.list[i-1], &ls.list[i]
-		if c := &clusters[l.cluster]; c.whole && i != c.first[0] {
+		if c := &clusters[l.cluster]; c.whole && i != c.lines[0] {
 			continue
 		}
 		ahead := (l.from - before.at) & idset.CounterMask

@@ -1,7 +1,6 @@
 package census
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -48,17 +47,11 @@ const (
 	Possible Confidence = "possible"
 )
 
-// events returns what happened, in order of time, and how long a silence must be for an
+// events returns what happened, and how long a silence must be for an
 // outage, in the busiest and in the quietest hours of the week of a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	out, shortest := h.outages(zone)
-	out = slices.Concat(out, h.imports(), h.deletions())
-	sortEvents(out)
-	return out, shortest
-}
-
-func sortEvents(events []Event) {
-	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Kind, b.Kind)) })
+	return slices.Concat(out, h.imports(), h.deletions()), shortest
 }
 
 func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*secondsPerMinute) }

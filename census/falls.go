@@ -214,14 +214,6 @@ func (q *sequence) addFall(e idset.Extent, i int, prev, r linked) bool {
 	return true
 }
 
-// evidence returns the ids of a counter that was used twice, or else one.
-func (q *sequence) evidence(one linked) []linked {
-	if q.twins > 0 {
-		return q.twin[:]
-	}
-	return []linked{one}
-}
-
 // lateBits returns the evidence against late ids as the cause of the falls: threads that
 // waited between reading the clock and taking a counter, each by itself.
 func (q *sequence) lateBits() float64 {

@@ -86,7 +86,7 @@ func (h *history) clock(zone *time.Location) *clock {
 type grid struct {
 	c        *clock
 	length   int     // minutes
-	shift    int     // minutes by which the buckets begin before those of the clock
+	shift    int     // minutes, see newGrid
 	ids      []int64 // by bucket; the first and the last have some
 	first    int     // the bucket of ids[0], from the start of the clock
 	occupied int
@@ -103,34 +103,27 @@ type season struct {
 	alike  side   // the buckets of those
 }
 
-// newGrid returns the history of c in buckets of the length, or in those that begin half a
-// bucket before.
-func (c *clock) newGrid(length int, half bool) *grid {
-	g := &grid{c: c, length: length, chosen: map[int]int{}}
+// newGrid returns the history of c in buckets of the length, which begin so many minutes
+// before those of the clock.
+func (c *clock) newGrid(length, shift int) *grid {
+	g := &grid{c: c, length: length, shift: shift, chosen: map[int]int{}}
 	cells, cell := c.tens, 10
 	if length == 1 {
 		cells, cell = c.minutes, 1
 	}
-	if half {
-		g.shift = length / 2
+	ids := make([]int64, g.bucket(len(cells)*cell)+1)
+	for i, n := range cells {
+		if n > 0 {
+			ids[g.bucket(i*cell)] += int64(n)
+		}
 	}
-	some := func(n int32) bool { return n > 0 }
-	from, to := slices.IndexFunc(cells, some), len(cells)
-	if from < 0 {
-		return g
-	}
-	for !some(cells[to-1]) {
-		to--
-	}
-	g.first = g.bucket(from * cell)
-	g.ids = make([]int64, g.bucket((to-1)*cell)-g.first+1)
-	for i := from; i < to; i++ {
-		if cells[i] > 0 {
-			b := g.bucket(i*cell) - g.first
-			if g.ids[b] == 0 {
-				g.occupied++
+	for i, n := range ids {
+		if n > 0 {
+			if g.occupied == 0 {
+				g.first = i
 			}
-			g.ids[b] += int64(cells[i])
+			g.occupied++
+			g.ids = ids[g.first : i+1]
 		}
 	}
 	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {

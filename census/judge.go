@@ -28,7 +28,7 @@ const (
 // verdict is what the ids of a process value show.
 type verdict struct {
 	found    [faults]evidence
-	doubt    DoubtKind // why something cannot be told, or empty
+	doubt    DoubtKind // the first reason why something cannot be told, or empty
 	gaps     int64
 	restarts int64
 	isPart   bool // of the ids only the first ones were judged
@@ -63,13 +63,6 @@ func (v *verdict) add(f fault, bits float64, value uint64, text string, examples
 				e.examples = append(e.examples, r.unlink(value))
 			}
 		}
-	}
-}
-
-// doubtBecause notes why something cannot be told, unless something else was noted.
-func (v *verdict) doubtBecause(d DoubtKind) {
-	if v.doubt == "" {
-		v.doubt = d
 	}
 }
 
@@ -114,12 +107,11 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 	clusters := make([]cluster, ls.unite())
 	for i, l := range ls.list {
 		c := &clusters[l.cluster]
-		c.lines++
-		c.first = append(c.first, i)
+		c.lines = append(c.lines, i)
 		c.fewer, c.most = c.fewer+min(l.ids, c.most), max(l.ids, c.most)
 	}
 	ls.addTurns(clusters)
-	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return c.lines > 1 }) {
+	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return len(c.lines) > 1 }) {
 		ls.sortByCounter(e, clusters)
 	}
 	if v.judgePace(ls, value); v.bits() < proofBits {
@@ -136,8 +128,7 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 
 // cluster is lines whose counters overlap or adjoin.
 type cluster struct {
-	lines    int
-	first    []int // its lines, in order of time
+	lines    []int // in order of time
 	most     int64 // ids of one of them
 	fewer    int64 // and of all others
 	turns    pool  // returns to its lines after others of them that were in use at once
@@ -204,42 +195,21 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
 	})
-	breaks := float64(len(ls.list) - 1)
-	group := make([]int, len(ls.list)) // of lines that took turns: the first one
-	for i := range group {
-		group[i] = i
-	}
-	for _, t := range turns {
-		breaks += float64(ls.turns[t])
-		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
-			for i := range group {
-				if group[i] == from {
-					group[i] = to
-				}
-			}
-		}
-	}
-	starts := make([][]int64, len(ls.list)) // of each group
-	for i, g := range group {
-		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
-	}
-	arcs := make([]float64, len(ls.list)) // of each group, in bits
-	for g, of := range starts {
-		arcs[g] = arcBits(of)
-	}
+	breaks, arcs := float64(len(ls.list)-1), ls.arcs()
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
 	var examples []linked
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
+		breaks += float64(n)
 		switch {
 		case !ls.atOnce(t):
 		case a.cluster == b.cluster && !clusters[a.cluster].isApart():
 			if !clusters[a.cluster].whole {
 				within.add(float64(t.bits), n)
 			}
-		case arcs[group[t.to]] >= nearBits:
+		case arcs[t.to] >= nearBits:
 			near.add(float64(t.bits), n)
 		default:
 			all.add(float64(t.bits), n)
@@ -259,30 +229,56 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
 	if max(near.bits(breaks), within.bits(breaks)) >= doubtBits {
-		v.doubtBecause(DoubtBlocks)
+		v.doubt = cmp.Or(v.doubt, DoubtBlocks)
 	}
 	for i := range clusters {
 		c := &clusters[i]
 		bits := c.turns.bits(breaks)
-		if q := c.sequence; c.lines == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
+		if q := c.sequence; len(c.lines) == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
 			// So close to each other that they make one line.
-			bits = idset.CounterBits - log2(2*ls.list[c.first[0]].pace+1)
+			bits = idset.CounterBits - log2(2*ls.list[c.lines[0]].pace+1)
 		} else if !c.overlaps || c.returns < minTurns {
 			continue
 		}
 		v.add(shared, bits, value,
 			fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
-				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.evidence(ls.list[c.first[0]].start)...)
+				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.twin[:]...)
 	}
+}
+
+// arcs returns for each line the evidence of [arcBits] for the group that it is in: of
+// lines that took turns, with each other or with others of the group.
+func (ls *lineSet) arcs() []float64 {
+	group := make([]int, len(ls.list)) // the first line of each one's
+	for i := range group {
+		group[i] = i
+	}
+	for t := range ls.turns {
+		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
+			for i := range group {
+				if group[i] == from {
+					group[i] = to
+				}
+			}
+		}
+	}
+	starts := make([][]int64, len(ls.list))
+	for i, g := range group {
+		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
+	}
+	arcs := make([]float64, len(ls.list))
+	for i, g := range group {
+		if arcs[i] = arcs[g]; g == i {
+			arcs[i] = arcBits(starts[i])
+		}
+	}
+	return arcs
 }
 
 // arcBits returns the evidence of lines that begin nearer to each other than chance
 // explains, as those of threads do that reserve large blocks of counters.
 func arcBits(starts []int64) float64 {
 	n := len(starts)
-	if n == 0 {
-		return 0
-	}
 	slices.Sort(starts)
 	widest := starts[0] + idset.CounterRange - starts[n-1]
 	for k := 1; k < n; k++ {
@@ -297,19 +293,19 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		c := &clusters[i]
 		q := c.sequence
 		if q == nil {
-			c.whole = c.lines == 1
+			c.whole = len(c.lines) == 1
 			continue
 		}
 		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
-		c.overlaps = c.lines > 1 && q.twins > 1
+		c.overlaps = len(c.lines) > 1 && q.twins > 1
 		if q.falls == 0 || c.overlaps {
-			c.whole = c.lines == 1 || q.singles > 0 && !c.overlaps
+			c.whole = len(c.lines) == 1 || q.singles > 0 && !c.overlaps
 			continue
 		}
 		c.whole = restart >= doubtBits
 		bits := min(restart, late)
 		if blocks < proofBits && bits >= doubtBits {
-			v.doubtBecause(DoubtBlocks)
+			v.doubt = cmp.Or(v.doubt, DoubtBlocks)
 		}
 		bits = min(bits, blocks)
 		v.add(stepped, bits, value,
@@ -322,31 +318,26 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
 // once are not those of restarts at all.
 func (c *cluster) restartBits(ls *lineSet) float64 {
-	if c.lines == 1 {
+	if len(c.lines) == 1 {
 		return maxBits
 	}
 	q, n := c.sequence, float64(len(ls.list))
 	near := q.gaps.bits(n * (n - 1))
-	if q.groups >= int64(c.lines) {
-		// They overlap. Without a counter that is used twice they fit into each other.
+	if q.groups >= int64(len(c.lines)) {
+		// They overlap. Where they would use counters twice if they did not fit into each
+		// other, they do.
 		reach := q.length
-		if c.fits() {
+		if q.twins == 0 && c.fewer*q.ids/q.length >= minTwins {
 			reach = 2 * q.widest
 		}
 		var inside pool
-		inside.add(idset.CounterBits-log2(reach), int64(c.lines-1))
+		inside.add(idset.CounterBits-log2(reach), int64(len(c.lines)-1))
 		near = inside.bits(n)
 	}
 	if near >= nearBits {
 		return max(near, c.turns.bits(n))
 	}
 	return near
-}
-
-// fits reports whether the lines of a cluster overlap so much that counters would be used
-// twice, unless they fit into each other.
-func (c *cluster) fits() bool {
-	return c.sequence.twins == 0 && c.fewer*c.sequence.ids/c.sequence.length >= minTwins
 }
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
@@ -358,7 +349,7 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	var examples []linked
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
-		if i == c.first[0] || !c.overlaps {
+		if i == c.lines[0] || !c.overlaps {
 			continue
 		}
 		if inside == 0 {
@@ -367,7 +358,7 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 		inside, covered, last = inside+1, at.covered, max(last, ls.list[i].last)
 		all.add(at.bits(len(ls.list)-1), 1)
 		if len(examples) < maxExamples {
-			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
+			examples = append(examples, ls.list[c.lines[0]].start, ls.list[i].start)
 		}
 	}
 	restarts := float64(len(ls.list) - 1)

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -348,11 +349,7 @@ func typicalStep(e idset.Extent) int64 {
 			}
 		}
 	}
-	if len(steps) == 0 {
-		return 1
-	}
-	slices.Sort(steps)
-	return int64(steps[len(steps)/2])
+	return int64(max(median(steps), 1))
 }
 
 // judgePace finds lines that only so many random counters make: no process counts through
@@ -372,7 +369,7 @@ func (v *verdict) judgeDisorder(ls *lineSet, ids int64, value uint64) {
 	switch {
 	case ids < minDisorder || 4*ls.loose <= 3*ids:
 	case ls.rapid < minRapid:
-		v.doubtBecause(DoubtNoSequence)
+		v.doubt = cmp.Or(v.doubt, DoubtNoSequence)
 	default:
 		v.add(noSequence, maxBits, value,
 			fmt.Sprintf("%s of %s continue the counter of no other one, %s of them further than a process counts within the same second.",

@@ -2,6 +2,7 @@ package census
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -37,64 +38,54 @@ func inMemory(limit int64) int {
 func MemoryLimit() int64 { return memoryLimit(os.DirFS("/")) }
 
 func memoryLimit(root fs.FS) int64 {
-	limit := int64(math.MaxInt64)
-	for _, read := range []func(fs.FS) (int64, bool){machineMemory, containerMemory} {
-		if n, ok := read(root); ok && n/memoryShare < limit {
-			limit = n / memoryShare
-		}
+	n := min(machineMemory(root), containerMemory(root))
+	if n == math.MaxInt64 {
+		return n
 	}
-	return limit
+	return n / memoryShare
 }
 
-// machineMemory reads the memory of the machine from /proc/meminfo, see proc(5).
-func machineMemory(root fs.FS) (int64, bool) {
-	data, err := fs.ReadFile(root, "proc/meminfo")
-	if err != nil {
-		return 0, false
+// machineMemory reads the memory of the machine from /proc/meminfo, see proc(5). It is
+// math.MaxInt64 if it is not known.
+func machineMemory(root fs.FS) int64 {
+	data, _ := fs.ReadFile(root, "proc/meminfo")
+	_, total, _ := strings.Cut(string(data), "MemTotal:")
+	var n int64
+	if _, err := fmt.Sscanf(total, "%d kB", &n); err != nil {
+		return math.MaxInt64
 	}
-	for row := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(row), "MemTotal:"); ok {
-			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
-			return n << 10, err == nil
-		}
-	}
-	return 0, false
+	return n << 10
 }
 
 // containerMemory reads the lowest limit of this process' control groups, of version 2
-// or 1, see cgroups(7).
-func containerMemory(root fs.FS) (int64, bool) {
-	groups, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return 0, false
-	}
-	least, found := int64(math.MaxInt64), false
+// or 1, see cgroups(7). It is math.MaxInt64 if there is none.
+func containerMemory(root fs.FS) int64 {
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	least := int64(math.MaxInt64)
 	for row := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(row), ":", 3)
-		if len(parts) < 3 {
-			continue
-		}
+		_, rest, _ := strings.Cut(strings.TrimSpace(row), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
 		tree, file := "sys/fs/cgroup", "memory.max"
-		if parts[1] != "" { // version 1
-			if parts[1] != "memory" {
-				continue
-			}
+		switch controllers {
+		case "":
+		case "memory": // version 1
 			tree, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
 		}
 		// A group is limited by those above it, too. In a container its path may be
 		// that on the host, and only the root exists.
-		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			data, err := fs.ReadFile(root, path.Join(tree, group, file))
-			n, notNumber := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64) // as "max"
-			if err == nil && notNumber == nil && n < least {
-				least, found = n, true
+		for group = path.Clean("/" + group); ; group = path.Dir(group) {
+			data, _ := fs.ReadFile(root, path.Join(tree, group, file))
+			if n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64); err == nil { // not "max"
+				least = min(least, n)
 			}
 			if group == "/" {
 				break
 			}
 		}
 	}
-	return least, found
+	return least
 }
 
 // Close removes what a census has spilled to disk. The census must not be used

@@ -69,7 +69,7 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 	hours := make([]time.Duration, minutesPerWeek/60)
 	for _, length := range bucketLengths {
 		for half := range 2 {
-			if g := c.newGrid(length, half == 1); len(g.seasons) > 0 {
+			if g := c.newGrid(length, half*length/2); len(g.seasons) > 0 {
 				g.judge(silences)
 				if half == 0 {
 					g.shortest(hours)

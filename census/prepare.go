@@ -33,25 +33,19 @@ func (c *Census) preparer() func(*source.Batch) {
 	}
 }
 
-// prepare fills g with the ids of items that are in within.
+// prepare fills g with the ids of items that are in within, and when they were created.
 func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest uint32) {
 	*g = batchIDs{records: g.records[:0], days: map[uint32]int64{}}
 	filter := within != (objectid.Range{})
+	all, plausible := noSeconds, noSeconds
+	today, n := uint32(0), int64(0) // the last run
 	for i := range items {
 		if filter && !within.Contains(items[i].ID) {
 			g.outside++
 			continue
 		}
-		g.records = append(g.records, idset.NewRecord(&items[i].ID, items[i].Place))
-	}
-	g.measure(latest)
-}
-
-// measure finds out when the records of g were created.
-func (g *batchIDs) measure(latest uint32) {
-	all, plausible := noSeconds, noSeconds
-	today, n := uint32(0), int64(0) // the last run
-	for _, r := range g.records {
+		r := idset.NewRecord(&items[i].ID, items[i].Place)
+		g.records = append(g.records, r)
 		s := r.Second()
 		all.add(s)
 		if s < earliest || s > latest || r.IsBound() {

@@ -36,66 +36,10 @@ func (t *tally) count(e idset.Extent) {
 	value := e.Value()
 	p := process{value: value, values: 1, begin: *e.At(0), Extent: e}
 	mayBeBound := value == idset.LowTail || value == idset.HighTail
-	f := newFollower()
-	t.missing = t.missing[:0]
-	var second secondCount
-	bucket, until := t.axis.bucket(e.At(0).Second())
-	repeats, isPlausible := 0, false
-	var prev idset.Record
-	started := false
-	for records := range e.Spans() {
-		for _, r := range records {
-			if started && r.SameID(prev) {
-				if mayBeBound && r.IsBound() {
-					t.bounds.add(1, r)
-				} else {
-					second.ids++
-				}
-				if repeats == 0 {
-					t.repeated++
-					t.duplicates.add(1, prev, r)
-				} else {
-					t.duplicates.add(1)
-				}
-				repeats++
-				continue
-			}
-			started, repeats, prev = true, 0, r
-			t.distinct++
-			if mayBeBound && r.IsBound() {
-				t.bounds.add(1, r)
-				continue
-			}
-			if s := r.Second(); s != second.at || p.ids == 0 {
-				if p.ids == 0 {
-					p.first = s
-				} else {
-					t.addSecond(&second, bucket)
-					t.endSecond(&f, second.at)
-				}
-				if isPlausible = s >= earliest && s <= t.latest; isPlausible {
-					f.enter(s)
-				}
-				if int64(s) >= until || bucket < 0 {
-					bucket, until = t.axis.bucket(s)
-				}
-				second = secondCount{at: s, first: r}
-			}
-			second.ids++
-			second.distinct++
-			p.ids++
-			if isPlausible {
-				f.add(r.Counter())
-			}
-		}
-	}
-	t.ids += int64(e.Len())
+	f := t.countIDs(&p, mayBeBound)
 	if p.ids == 0 {
 		return // bounds alone
 	}
-	t.addSecond(&second, bucket)
-	t.endSecond(&f, second.at)
-	p.last = second.at
 	p.gaps, p.jumps = f.gaps, f.jumps
 	p.followed.gaps, p.followed.jumps = f.gaps, f.jumps
 	p.start, p.end = f.start, f.at
@@ -111,7 +55,60 @@ func (t *tally) count(e idset.Extent) {
 			t.history.addGaps(g.from, g.to, g.n)
 		}
 	}
-	t.next(p)
+	t.flush()
+	t.pending = p
+}
+
+// countIDs counts the ids of p, second by second, and returns where its counter went.
+func (t *tally) countIDs(p *process, mayBeBound bool) follower {
+	f, s := newFollower(), secondCount{bucket: -1}
+	t.missing = t.missing[:0]
+	t.ids += int64(p.Len())
+	var prev idset.Record
+	repeats := -1 // of prev; less than 0 before the first record
+	for records := range p.Spans() {
+		for _, r := range records {
+			isBound := mayBeBound && r.IsBound()
+			if isBound {
+				t.bounds.add(1, r)
+			}
+			if repeats >= 0 && r.SameID(prev) {
+				if !isBound {
+					s.ids++
+				}
+				if repeats == 0 {
+					t.repeated++
+					t.duplicates.add(0, prev, r)
+				}
+				t.duplicates.count++
+				repeats++
+				continue
+			}
+			repeats, prev = 0, r
+			t.distinct++
+			if isBound {
+				continue
+			}
+			if p.ids == 0 {
+				p.first = r.Second()
+				t.beginSecond(&s, &f, r)
+			} else if r.Second() != s.at {
+				t.endSecond(&s, &f)
+				t.beginSecond(&s, &f, r)
+			}
+			s.ids++
+			s.distinct++
+			p.ids++
+			if s.isPlausible {
+				f.add(r.Counter())
+			}
+		}
+	}
+	if p.ids > 0 {
+		t.endSecond(&s, &f)
+		p.last = s.at
+	}
+	return f
 }
 
 // explains reports whether counters seem to be missing because of a fault: those of a
@@ -144,26 +141,36 @@ func (t *tally) judge(p *process) {
 	}
 }
 
-// endSecond ends a second of f's process.
-func (t *tally) endSecond(f *follower, second uint32) {
-	if f.second == second {
-		f.end()
-		t.missing.add(second-f.elapsed, second, f.missing)
+// secondCount counts the ids of one second of one process.
+type secondCount struct {
+	at          uint32
+	ids         int64
+	distinct    int64
+	first       idset.Record
+	isPlausible bool  // neither before 2009 nor in the future
+	bucket      int   // of the timeline, or -1
+	until       int64 // the second from which it is another
+}
+
+// beginSecond begins the second of r.
+func (t *tally) beginSecond(s *secondCount, f *follower, r idset.Record) {
+	s.at, s.ids, s.distinct, s.first = r.Second(), 0, 0, r
+	if s.isPlausible = s.at >= earliest && s.at <= t.latest; s.isPlausible {
+		f.enter(s.at)
+	}
+	if int64(s.at) >= s.until || s.bucket < 0 {
+		s.bucket, s.until = t.axis.bucket(s.at)
 	}
 }
 
-// secondCount counts the ids of one second of one process.
-type secondCount struct {
-	at       uint32
-	ids      int64
-	distinct int64
-	first    idset.Record
-}
-
-// addSecond adds the ids of one second to the timeline.
-func (t *tally) addSecond(s *secondCount, bucket int) {
-	if bucket >= 0 {
-		t.counts[bucket] += s.ids
+// endSecond adds the ids of a second to the timeline.
+func (t *tally) endSecond(s *secondCount, f *follower) {
+	if s.isPlausible {
+		f.end()
+		t.missing.add(s.at-f.elapsed, s.at, f.missing)
+	}
+	if s.bucket >= 0 {
+		t.counts[s.bucket] += s.ids
 	} else {
 		t.off += s.ids
 	}
@@ -279,23 +286,19 @@ func (f *follower) move(from, to int64) {
 	steps := (to - from) & idset.CounterMask
 	switch {
 	case steps == 0: // the same counter again, later
-		f.widest = idset.CounterRange
+		steps = idset.CounterRange
+	case steps == 1:
 		return
-	case steps <= 1:
-		return
-	case steps <= maxGap:
-		f.gaps += steps - 1
-	default:
+	case steps > maxGap:
 		f.jumps++
+	default:
+		f.gaps += steps - 1
+		if pace := float64(f.moved) / float64(f.lived+1); float64(steps) <= stepFactor+paceFactor*pace*float64(f.elapsed+1) {
+			f.missing += steps - 1
+		}
+		f.moved += steps
 	}
 	f.widest = max(f.widest, steps)
-	if steps > maxGap {
-		return
-	}
-	if pace := float64(f.moved) / float64(f.lived+1); float64(steps) <= stepFactor+paceFactor*pace*float64(f.elapsed+1) {
-		f.missing += steps - 1
-	}
-	f.moved += steps
 }
 
 // joins reports whether next, which has the process value above that of p, is the

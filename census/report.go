@@ -262,7 +262,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	r.Doubts = c.doubts(t)
 	r.Events, r.ShortestOutage = t.history.events(options.Zone)
 	r.Events = append(r.Events, t.faultEvents()...)
-	sortEvents(r.Events)
+	slices.SortStableFunc(r.Events, func(a, b Event) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Kind, b.Kind)) })
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil
 }

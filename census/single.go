@@ -12,57 +12,48 @@ import (
 // one that lacks the process. Each such value has one id. Their counters make one
 // sequence, which values of different processes do not.
 
-// singleID is the only id of a process value.
-type singleID struct {
-	counter, second uint32
-	r               idset.Record
-}
-
 // singles keeps the only ids of process values, all of them or, of very many, those with
 // the lowest counters, so that neighbours stay neighbours.
 type singles struct {
-	list  []singleID
-	all   int64
+	list  []idset.Record
 	shift uint // counters from counterRange>>shift on are left out
 }
 
+func (s *singles) isOut(r idset.Record) bool { return r.Counter()>>(idset.CounterBits-s.shift) > 0 }
+
 func (s *singles) add(r idset.Record) {
-	s.all++
-	if r.Counter()>>(idset.CounterBits-s.shift) > 0 {
-		return
+	if !s.isOut(r) {
+		s.list = append(s.list, r)
+		s.halve()
 	}
-	s.list = append(s.list, singleID{r.Counter(), r.Second(), r})
-	s.halve()
 }
 
 // halve leaves ids out until few enough are left.
 func (s *singles) halve() {
 	for len(s.list) > maxSingles && s.shift < idset.CounterBits {
 		s.shift++
-		s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
+		s.list = slices.DeleteFunc(s.list, s.isOut)
 	}
 }
 
 func (s *singles) merge(other *singles) {
-	s.all += other.all
 	s.shift = max(s.shift, other.shift)
-	s.list = append(s.list, other.list...)
-	s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
+	s.list = slices.DeleteFunc(append(s.list, other.list...), s.isOut)
 	s.halve()
 }
 
 // chains returns how many ids have a counter that follows that of another one, and how
 // many sequences they make. With very many, both are estimated from those that were kept.
 func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
-	slices.SortFunc(s.list, func(a, b singleID) int {
-		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.second, b.second))
+	slices.SortFunc(s.list, func(a, b idset.Record) int {
+		return cmp.Or(cmp.Compare(a.Counter(), b.Counter()), cmp.Compare(a.Second(), b.Second()))
 	})
 	n := len(s.list)
-	first, last := uint32(math.MaxUint32), uint32(0)
-	for _, i := range s.list {
-		first, last = min(first, i.second), max(last, i.second)
+	seen := noSeconds
+	for _, r := range s.list {
+		seen.add(r.Second())
 	}
-	span := float64(last-first) + 1
+	span := float64(seen.last-seen.first) + 1
 	density := float64(n) / float64(int64(idset.CounterRange)>>s.shift) // ids for each counter
 	follows := make([]bool, n)                                          // another one
 	for i := range n {
@@ -72,8 +63,11 @@ func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
 		chain, bits := []int{i}, 0.
 		for at := i; ; {
 			next, worth := -1, 0.
-			for k := at + 1; k < n && s.list[k].counter-s.list[at].counter <= maxSingleStep; k++ {
-				d, dt := s.list[k].counter-s.list[at].counter, int64(s.list[k].second)-int64(s.list[at].second)
+			for k := at + 1; k < n; k++ {
+				d, dt := s.list[k].Counter()-s.list[at].Counter(), int64(s.list[k].Second())-int64(s.list[at].Second())
+				if d > maxSingleStep {
+					break
+				}
 				if d == 0 || follows[k] || dt < -1 || dt > maxSingleWait {
 					continue
 				}
@@ -96,7 +90,7 @@ func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
 		ids += int64(len(chain))
 		sequences++
 		if len(examples) < maxExamples/2 {
-			examples = append(examples, []idset.Record{s.list[chain[0]].r, s.list[chain[1]].r})
+			examples = append(examples, []idset.Record{s.list[chain[0]], s.list[chain[1]]})
 		}
 	}
 	return ids << s.shift, sequences, examples

@@ -57,12 +57,6 @@ func compareProcesses(a, b *process) int {
 	return cmp.Or(-cmp.Compare(a.ids, b.ids), cmp.Compare(a.value, b.value))
 }
 
-// next takes a process, after the one with the process value before it.
-func (t *tally) next(p process) {
-	t.flush()
-	t.pending = p
-}
-
 // flush counts the last process.
 func (t *tally) flush() {
 	if p := &t.pending; p.ids > 0 {

@@ -185,9 +185,7 @@ func (t *textWriter) findings(r *census.Report) {
 	for _, f := range r.Findings {
 		t.wrapped("! ", "  ", phrase.Shown(f.Title))
 		t.wrapped("  ", "  ", phrase.Shown(strings.TrimSpace(f.Evidence+" "+f.Reason)))
-		for _, e := range f.Examples {
-			t.example(e, zoneOf(r))
-		}
+		t.examples(f.Examples, zoneOf(r))
 	}
 }
 
@@ -199,21 +197,21 @@ func (t *textWriter) untold(r *census.Report) {
 	}
 	for _, d := range r.Doubts {
 		t.wrapped("- ", "  ", phrase.Shown(d.Reason))
-		for _, e := range d.Examples {
-			t.example(e, zoneOf(r))
-		}
+		t.examples(d.Examples, zoneOf(r))
 	}
 	for _, l := range limits {
 		t.wrapped("- ", "  ", l)
 	}
 }
 
-func (t *textWriter) example(e census.Example, zone *time.Location) {
-	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), phrase.Shown(e.Position.String()))
-	if e.Note != "" {
-		text += ", " + e.Note
+func (t *textWriter) examples(all []census.Example, zone *time.Location) {
+	for _, e := range all {
+		text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), phrase.Shown(e.Position.String()))
+		if e.Note != "" {
+			text += ", " + e.Note
+		}
+		t.wrapped("    ", "      ", text)
 	}
-	t.wrapped("    ", "      ", text)
 }
 
 // Screen is what a text report is written for. The zero Screen is 80 columns of
@@ -299,9 +297,7 @@ func (t *textWriter) side(name string, s census.Side) {
 	if s.First != nil {
 		t.wrapped("    ", "      ", fmt.Sprintf("created %s to %s", s.First.Format(time.DateTime), s.Last.Format(time.DateTime)))
 	}
-	for _, e := range s.Examples {
-		t.example(e, time.UTC)
-	}
+	t.examples(s.Examples, time.UTC)
 	if s.Others > 0 {
 		t.printf("    %s not compared\n", phrase.Count(s.Others, "value of another type was", "values of other types were"))
 	}

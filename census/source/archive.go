@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -29,9 +29,6 @@ var (
 
 // terminator ends each part of an archive. No document begins like that.
 const terminator = "\xff\xff\xff\xff"
-
-// ecma returns the table of the checksums in archives.
-var ecma = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64.ECMA) })
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
 //
@@ -164,16 +161,13 @@ func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, e
 			return sum, err
 		}
 		if !skip {
-			sum = crc64.Update(sum, ecma(), r.data)
+			sum = crc64.Update(sum, crc64.MakeTable(crc64.ECMA), r.data)
 			b := r.batches.Get().(*Batch)
 			b.Collection, b.start = name, r.offset-int64(len(r.data))
 			r.parseDocuments(r.data, b)
 			stop := b.stop
-			if err := r.emit(b); err != nil {
+			if err := cmp.Or(r.emit(b), stop); err != nil {
 				return sum, err
-			}
-			if stop != nil {
-				return sum, stop
 			}
 		}
 		r.data = nil

@@ -67,11 +67,6 @@ const (
 	maxNotation = 200 // bytes of an id with a notation around it
 )
 
-// addID adds the id in the first 12 bytes of id.
-func (b *Batch) addID(id []byte, place uint32) {
-	b.IDs = append(b.IDs, Item{objectid.ID(id[:objectid.Size]), place})
-}
-
 // addHex adds the id that text, 24 hexadecimal digits, spells. It reports false,
 // and adds nothing, if text is something else.
 func (b *Batch) addHex(text []byte, place uint32) bool {

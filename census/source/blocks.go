@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,10 +64,7 @@ func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	for b := range l.queue {
 		<-b.ready
 		if failed == nil {
-			if failed = take(b); failed == nil {
-				failed = b.stop
-			}
-			if failed != nil {
+			if failed = cmp.Or(take(b), b.stop); failed != nil {
 				cancel(failed)
 			}
 		}

@@ -174,7 +174,7 @@ var bsonTypes = map[byte]string{
 // bsonValue adds one value.
 func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	if typ == 0x07 {
-		b.addID(value, place)
+		b.IDs = append(b.IDs, Item{objectid.ID(value), place})
 		return
 	}
 	t := bsonTypes[typ]

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -39,10 +40,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 		case err == io.EOF:
 			return emit(b)
 		case err != nil:
-			if failed := emit(b); failed != nil {
-				return failed
-			}
-			return stopped(rows.InputOffset(), err)
+			return cmp.Or(emit(b), stopped(rows.InputOffset(), err))
 		case column >= len(row) || row[column] == "":
 			b.Without++
 		default:

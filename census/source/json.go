@@ -94,7 +94,7 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		case err != nil:
 		case skipSpace(s, end) != len(s):
 			err = errors.New("text after the JSON document")
-		case wordType(s[i:end]) == typeText:
+		case !endsWord[s[i]] && wordType(s[i:end]) == typeText:
 			err = errJSON
 		}
 		if err != nil {

@@ -297,37 +297,23 @@ var extendedTypes = map[string]string{
 	"$numberLong": "long", "$numberDecimal": "decimal", "$minKey": "minKey", "$maxKey": "maxKey",
 }
 
-// extended returns the type of an object.
+// extended returns the type of a whole object.
 func extended(object []byte) string {
-	i := skipSpace(object, 1)
-	if i >= len(object) || object[i] != '"' {
-		return "object"
+	t := "object"
+	if i := skipSpace(object, 1); object[i] == '"' {
+		if key, _, err := keyAt(object, i); err == nil {
+			t = cmp.Or(extendedTypes[string(key)], t)
+		}
 	}
-	end, err := skipString(object, i)
-	if err != nil {
-		return "object"
-	}
-	k, ok := extendedTypes[string(object[i+1:end-1])]
-	if !ok {
-		return "object"
-	}
-	if k == "binData" && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
+	if t == "binData" && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
 		return typeUUID
 	}
-	return k
+	return t
 }
 
-// wordType returns the type of a value by how it is written, or typeText if it is not
-// JSON.
+// wordType returns the type of a value that is neither an object nor an array nor a string
+// by how it is written, or typeText if it is not JSON.
 func wordType(word []byte) string {
-	switch word[0] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"', '\'', '`':
-		return "string"
-	}
 	if name, _, isCall := bytes.Cut(bytes.TrimPrefix(word, []byte("new ")), []byte{'('}); isCall {
 		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
 			return t

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -168,7 +169,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 
 // reportOptions checks the flags about the report, before anything is read.
 func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
-	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location()}
+	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location(), Top: cmp.Or(f.top, -1)}
 	var err error
 	if f.grep {
 		if f.options.Format != source.Auto && f.options.Format != source.Grep {
@@ -176,13 +177,8 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		}
 		f.options.Format = source.Grep
 	}
-	switch {
-	case f.top < 0:
+	if f.top < 0 {
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)
-	case f.top == 0:
-		o.Top = -1
-	default:
-		o.Top = f.top
 	}
 	if f.options.Memory, err = memorySize(f.memory); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/oidkit/oid/census"
@@ -248,23 +249,15 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 func totalSize(parts []part) (total int64, isBytes bool) {
 	var size, documents int64
 	for _, p := range parts {
-		if size >= 0 {
-			size += p.size
-		}
-		if p.size < 0 {
-			size = -1
-		}
-		if documents >= 0 {
-			documents += p.documents
-		}
-		if p.documents < 0 {
-			documents = -1
-		}
+		size, documents = size+p.size, documents+p.documents
 	}
-	if documents >= 0 {
+	switch {
+	case !slices.ContainsFunc(parts, func(p part) bool { return p.documents < 0 }):
 		return documents, false
+	case !slices.ContainsFunc(parts, func(p part) bool { return p.size < 0 }):
+		return size, true
 	}
-	return size, true
+	return -1, true
 }
 
 // dumpEndings are those of the files of mongodump with documents, also compressed
@@ -299,10 +292,8 @@ func folderParts(folder string, format source.Format) ([]part, error) {
 		}
 		if format != source.Grep {
 			within, _ := filepath.Rel(folder, path) // it is in it
-			for _, ending := range []string{".gz", ".zst", filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst"))} {
-				within = strings.TrimSuffix(within, ending)
-			}
-			p.collection = filepath.ToSlash(within)
+			within = strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst")
+			p.collection = filepath.ToSlash(strings.TrimSuffix(within, filepath.Ext(within)))
 		}
 		files = append(files, p)
 		for _, ending := range dumpEndings {

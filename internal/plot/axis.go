@@ -32,7 +32,7 @@ const (
 // area is a drawing with the plot in it.
 type area struct {
 	width             int   // of the drawing; 0 for the usual one
-	above             int   // room above the plot
+	above             int   // room above the plot, at least top
 	left, right, high int   // margins of the plot, and its height
 	rows              []int // of each mark's label, or -1 where there is no room for it
 	limit             float64
@@ -46,7 +46,7 @@ func (a *area) axes(label string, most, step float64, number func(float64) strin
 	if a.width == 0 {
 		a.width = width
 	}
-	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, a.width, a.above+top+a.high+foot, html.EscapeString(label))
+	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, a.width, a.above+a.high+foot, html.EscapeString(label))
 	at := a.left - 8
 	if a.left < a.right { // the numbers are at the side with the wider margin
 		at = a.width - 2
@@ -63,11 +63,11 @@ func (a *area) x(share float64) float64 {
 }
 
 // y returns the position of a value.
-func (a *area) y(v float64) float64 { return float64(a.above+top) + float64(a.high)*(1-v/a.limit) }
+func (a *area) y(v float64) float64 { return float64(a.above) + float64(a.high)*(1-v/a.limit) }
 
 // tick marks x below the plot, with a label if there is room for it.
 func (a *area) tick(x float64, label string) {
-	base := float64(a.above + top + a.high)
+	base := a.y(0)
 	fmt.Fprintf(&a.b, `<line class="grid" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
 	if x+charWidth*float64(len(label)) <= float64(a.width) {
 		fmt.Fprintf(&a.b, `<text x="%.2f" y="%.2f">%s</text>`, x, base+17, html.EscapeString(label))

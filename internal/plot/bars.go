@@ -6,7 +6,6 @@ import (
 	"html"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -15,7 +14,7 @@ const (
 	barsRight = 8
 	barsHigh  = 200
 	stripHigh = 26
-	maxBars   = 320 // in a plot; more counts share one
+	maxBars   = 320 // in a strip; more counts share one
 	maxTicks  = 7   // below a plot of bars
 	maxWidth  = 64  // of a bar
 )
@@ -27,8 +26,8 @@ type Counts struct {
 	Name func(i int) string
 	// Number writes a count on the axis, and Title n with its unit.
 	Number, Title func(n int64) string
-	// Year returns the year that count i is in; nil for no years. Where the counts are of
-	// several years, the labels below the plot are years.
+	// Year returns the year that count i is in. Where the counts are of several years, the
+	// labels below the plot are years.
 	Year func(i int) int
 }
 
@@ -38,7 +37,8 @@ type bar struct {
 	sum         int64
 }
 
-func (c Counts) bars(limit int) (all []bar, most int64) {
+// bars returns the bars, no more than limit.
+func (c Counts) bars(limit int) (all []bar) {
 	counts := c.Counts
 	each := (len(counts) + limit - 1) / limit
 	for i := 0; i < len(counts); i += each {
@@ -47,14 +47,13 @@ func (c Counts) bars(limit int) (all []bar, most int64) {
 			b.sum += n
 		}
 		all = append(all, b)
-		most = max(most, b.sum)
 	}
-	return all, most
+	return all
 }
 
-// draw draws the bars between the heights base and base-high, at which limit is.
-func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit float64, class string) {
-	each := float64(width-barsLeft-barsRight) / float64(len(all))
+// bars draws bars of the given class.
+func (a *area) bars(c Counts, all []bar, class string) {
+	each := float64(a.width-a.left-a.right) / float64(len(all))
 	gap := min(each/5, 2)
 	for i, one := range all {
 		if one.sum == 0 {
@@ -64,9 +63,9 @@ func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit
 		if one.last > one.first {
 			name += " to " + c.Name(one.last)
 		}
-		h := max(high*min(float64(one.sum)/limit, 1), 1)
-		fmt.Fprintf(b, `<rect class="%s" x="%.2f" y="%.2f" width="%.2f" height="%.2f"><title>%s: %s</title></rect>`,
-			class, barsLeft+each*float64(i)+gap/2, base-h, min(each-gap, maxWidth), h,
+		h := max(float64(a.high)*min(float64(one.sum)/a.limit, 1), 1)
+		fmt.Fprintf(&a.b, `<rect class="%s" x="%.2f" y="%.2f" width="%.2f" height="%.2f"><title>%s: %s</title></rect>`,
+			class, float64(a.left)+each*float64(i)+gap/2, a.y(0)-h, min(each-gap, maxWidth), h,
 			html.EscapeString(name), html.EscapeString(c.Title(one.sum)))
 	}
 }
@@ -80,44 +79,37 @@ const (
 	cutAbove = 1.25
 )
 
-// cut returns the highest count that the axis must show, and whether bars are cut there.
-func cut(all []bar) (most float64, isCut bool) {
-	sums := make([]int64, 0, len(all))
-	for _, b := range all {
-		sums = append(sums, b.sum)
-	}
-	slices.SortFunc(sums, func(a, b int64) int { return cmp.Compare(b, a) })
-	for i := range min(len(sums)-1, len(sums)/cutShare) {
-		if next := sums[i+1]; next > 0 && sums[i] > cutFrom*next {
-			most, isCut = float64(next)*cutAbove, true
+// cut returns the highest count that the axis must show, where higher bars are cut.
+func cut(all []bar) float64 {
+	highest := slices.SortedFunc(slices.Values(all), func(a, b bar) int { return cmp.Compare(b.sum, a.sum) })
+	most := float64(highest[0].sum)
+	for i := range min(len(all)-1, len(all)/cutShare) {
+		if next := highest[i+1].sum; next > 0 && highest[i].sum > cutFrom*next {
+			most = float64(next) * cutAbove
 		}
 	}
-	if !isCut {
-		most = float64(sums[0])
-	}
-	return most, isCut
+	return most
 }
 
 // Strip draws c as a low strip of bars without numbers, of the given class, as wide
 // as those of Marked without their margins. Marks are lines at shares of its length.
 func (c Counts) Strip(label, class string, marks ...float64) SVG {
-	all, most := c.bars(maxBars)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="strip" preserveAspectRatio="none" viewBox="%d 0 %d %d" role="img" aria-label="%s">`,
+	a := &area{width: width, left: barsLeft, right: barsRight, above: 1, high: stripHigh - 2}
+	all := c.bars(maxBars)
+	for _, one := range all {
+		a.limit = max(a.limit, float64(one.sum))
+	}
+	fmt.Fprintf(&a.b, `<svg class="strip" preserveAspectRatio="none" viewBox="%d 0 %d %d" role="img" aria-label="%s">`,
 		barsLeft, width-barsLeft-barsRight, stripHigh, html.EscapeString(label))
-	fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%d" y2="%d"/>`, barsLeft, width-barsRight, stripHigh-1, stripHigh-1)
-	if most > 0 {
-		c.draw(&b, all, width, stripHigh-1, stripHigh-2, float64(most), class)
-	}
+	fmt.Fprintf(&a.b, `<line class="grid" x1="%d" x2="%d" y1="%d" y2="%d"/>`, barsLeft, width-barsRight, stripHigh-1, stripHigh-1)
+	a.bars(c, all, class)
 	for _, at := range marks {
-		x := barsLeft + float64(width-barsLeft-barsRight)*at
-		fmt.Fprintf(&b, `<line class="event" x1="%.2f" x2="%.2f" y1="0" y2="%d"/>`, x, x, stripHigh)
+		fmt.Fprintf(&a.b, `<line class="event" x1="%.2f" x2="%.2f" y1="0" y2="%d"/>`, a.x(at), a.x(at), stripHigh)
 	}
-	b.WriteString(`</svg>`)
-	return SVG(b.String())
+	return a.end()
 }
 
-// Size is how big a plot is, in units of about a pixel. The zero Size is the usual one.
+// Size is how big a plot is, in units of about a pixel.
 type Size struct{ Width, High int }
 
 // Mark is something that happened at a time of a plot.
@@ -140,25 +132,17 @@ const (
 // Marked draws c as bars with axes, with marks above them. It returns nothing if all
 // counts are 0.
 func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
-	limit := size.Width * 2 / 3
-	if size.Width == 0 {
-		size, limit = Size{width, barsHigh}, maxBars
-	}
-	all, most := c.bars(limit)
-	if most == 0 {
+	if len(c.Counts) == 0 || slices.Max(c.Counts) == 0 {
 		return ""
 	}
+	all := c.bars(size.Width * 2 / 3)
+	highest := cut(all)
 	a := &area{width: size.Width, left: barsLeft, right: barsRight, high: size.High}
-	rows := a.place(marks)
-	a.above = rows * markHigh
-	highest, isCut := cut(all)
+	a.above = top + a.place(marks)*markHigh
 	a.axes(label, highest, CountStep(highest), func(v float64) string { return c.Number(int64(v)) })
-	base := float64(a.above + top + a.high)
 	a.missing(all, marks)
-	c.draw(&a.b, all, a.width, base, float64(a.high), a.limit, "bar")
-	if isCut {
-		a.cuts(c, all)
-	}
+	a.bars(c, all, "bar")
+	a.cuts(c, all)
 	a.names(c, all)
 	a.marks(marks)
 	return a.end()
@@ -166,20 +150,17 @@ func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
 
 // names writes the names of some bars below them, or the years in which they begin.
 func (a *area) names(c Counts, all []bar) {
-	at := func(i int) float64 { return a.x(float64(i) / float64(len(all))) }
-	if c.Year != nil && c.Year(len(c.Counts)-1)-c.Year(0) >= manyYears {
-		room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth))
-		each := (c.Year(len(c.Counts)-1)-c.Year(0))/room + 1
-		for i, b := range all {
-			if year := c.Year(b.first); year%each == 0 && i > 0 && c.Year(all[i-1].first) != year {
-				a.tick(at(i), strconv.Itoa(year))
-			}
-		}
-		return
-	}
+	years := c.Year(len(c.Counts)-1) - c.Year(0)
+	room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth)) // for years
 	every := (len(all)*width/a.width + maxTicks - 1) / maxTicks
-	for i := 0; i < len(all); i += every {
-		a.tick(at(i), c.Name(all[i].first))
+	for i, b := range all {
+		x, year := a.x(float64(i)/float64(len(all))), c.Year(b.first)
+		switch {
+		case years < manyYears && i%every == 0:
+			a.tick(x, c.Name(b.first))
+		case years >= manyYears && year%(years/room+1) == 0 && i > 0 && c.Year(all[i-1].first) != year:
+			a.tick(x, strconv.Itoa(year))
+		}
 	}
 }
 
@@ -191,17 +172,17 @@ const (
 // cuts opens the bars that end above the axis near its top, and writes their counts beside
 // them.
 func (a *area) cuts(c Counts, all []bar) {
-	each := float64(a.width-a.left-a.right) / float64(len(all))
+	wide := min(float64(a.width-a.left-a.right)/float64(len(all)), maxWidth)
 	free := 0. // where the last count ends
 	for i, b := range all {
 		if float64(b.sum) <= a.limit {
 			continue
 		}
 		x, y := a.x(float64(i)/float64(len(all))), a.y(a.limit)+cutBelow
-		fmt.Fprintf(&a.b, `<path class="cut" d="M%.2f %.2f l%.2f -5 v4 l%.2f 5 z"/>`, x-3, y+5, min(each, maxWidth)+6, -min(each, maxWidth)-6)
+		fmt.Fprintf(&a.b, `<path class="cut" d="M%.2f %.2f l%.2f -5 v4 l%.2f 5 z"/>`, x-3, y+5, wide+6, -wide-6)
 		text := c.Number(b.sum)
 		long := charWidth * float64(len(text)+1)
-		at, anchor := x+min(each, maxWidth)+4, "start"
+		at, anchor := x+wide+4, "start"
 		if at+long > float64(a.width) {
 			at, anchor = x-4, "end"
 		}
@@ -220,15 +201,12 @@ func (a *area) place(marks []Mark) (rows int) {
 	a.rows = make([]int, len(marks))
 	var ends [markRows]float64
 	for i, m := range marks {
-		a.rows[i] = -1
 		from, to := a.span(m)
-		for row := range ends {
-			if from >= ends[row] {
-				a.rows[i], ends[row] = row, to+8
-				rows = max(rows, row+1)
-				break
-			}
+		row := slices.IndexFunc(ends[:], func(end float64) bool { return from >= end })
+		if row >= 0 {
+			ends[row] = to + 8
 		}
+		a.rows[i], rows = row, max(rows, row+1)
 	}
 	return rows
 }
@@ -247,7 +225,7 @@ func (a *area) marks(marks []Mark) {
 		x := a.x(m.At)
 		y := float64(max(a.rows[i], 0)*markHigh + 10)
 		fmt.Fprintf(&a.b, `<g class="mark-at %s"><title>%s</title><line class="event" x1="%.2f" x2="%.2f" y1="%.2f" y2="%d"/><circle cx="%.2f" cy="%.2f" r="3.5"/>`,
-			html.EscapeString(m.Class), html.EscapeString(m.Title), x, x, y, a.above+top+a.high, x, y)
+			html.EscapeString(m.Class), html.EscapeString(m.Title), x, x, y, a.above+a.high, x, y)
 		if a.rows[i] >= 0 {
 			at, anchor := x+7, "start"
 			if from, _ := a.span(m); from < x-4 {

@@ -48,9 +48,9 @@ func Line(label string, axis Axis, points []Point, interval time.Duration, step 
 	if most < 0 {
 		return ""
 	}
-	a := &area{width: axis.Width, left: lineLeft, right: lineRight, high: lineHigh}
+	a := &area{width: axis.Width, left: lineLeft, right: lineRight, above: top, high: lineHigh}
 	if axis.Label != "" {
-		a.above = markHigh
+		a.above += markHigh
 	}
 	a.axes(label, most, step(most), number)
 	x := func(t time.Time) float64 { return a.x(share(t, axis.From, axis.To)) }
@@ -61,7 +61,7 @@ func Line(label string, axis Axis, points []Point, interval time.Duration, step 
 			anchor = "end"
 		}
 		fmt.Fprintf(&a.b, `<line class="event" x1="%.2f" x2="%.2f" y1="0" y2="%d"/><text class="mark" x="%.2f" y="11" text-anchor="%s">&#160;%s&#160;</text>`,
-			at, at, a.above+top+a.high, at, anchor, html.EscapeString(axis.Label))
+			at, at, a.above+a.high, at, anchor, html.EscapeString(axis.Label))
 	}
 	pieces(points, gap(points, interval), x, a.y, func(coordinates string, n int) {
 		if n == 1 {
@@ -131,18 +131,15 @@ func Spark(label string, points []Point, interval time.Duration) SVG {
 		return ""
 	}
 	first, last := points[0].Time, points[len(points)-1].Time
-	limit := max(most, math.SmallestNonzeroFloat32)
-	x := func(t time.Time) float64 { return 1 + (sparkWidth-2)*share(t, first, last) }
-	y := func(v float64) float64 { return 2 + (sparkHigh-4)*(1-v/limit) }
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="spark" viewBox="0 0 %d %d" role="img" aria-label="%s">`, sparkWidth, sparkHigh, html.EscapeString(label))
-	pieces(points, gap(points, interval), x, y, func(coordinates string, n int) {
+	a := &area{width: sparkWidth, left: 1, right: 1, above: 2, high: sparkHigh - 4, limit: max(most, math.SmallestNonzeroFloat32)}
+	x := func(t time.Time) float64 { return a.x(share(t, first, last)) }
+	fmt.Fprintf(&a.b, `<svg class="spark" viewBox="0 0 %d %d" role="img" aria-label="%s">`, sparkWidth, sparkHigh, html.EscapeString(label))
+	pieces(points, gap(points, interval), x, a.y, func(coordinates string, n int) {
 		if n > 1 {
-			fmt.Fprintf(&b, `<polyline class="line" points="%s"/>`, coordinates)
+			fmt.Fprintf(&a.b, `<polyline class="line" points="%s"/>`, coordinates)
 		}
 	})
-	b.WriteString(`</svg>`)
-	return SVG(b.String())
+	return a.end()
 }
 
 // share returns how much of the time from first to last is over at t.

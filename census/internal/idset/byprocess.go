@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sort"
 )
 
 // maxLists is how many process values have a list of their own: enough for nearly
@@ -105,14 +106,26 @@ func (e Extent) Part(i, j int) Extent { return Extent{e.list, e.i + i, e.i + j} 
 // Search returns the first index from i on whose record f holds for, or e.Len(). f
 // must be false up to some record and true from there on.
 func (e Extent) Search(i int, f func(Record) bool) int {
-	return e.list.search(e.i+i, e.j, f) - e.i
+	return i + sort.Search(e.Len()-i, func(k int) bool { return f(*e.At(i + k)) })
 }
 
 // Sort sorts the records.
-func (e Extent) Sort() { e.list.sort(e.i, e.j) }
+func (e Extent) Sort() { new(sorter).radix(e.list, e.i, e.j) }
 
 // Spans yields the records in as many slices as their memory has.
-func (e Extent) Spans() iter.Seq[[]Record] { return e.list.spans(e.i, e.j) }
+func (e Extent) Spans() iter.Seq[[]Record] {
+	return func(yield func([]Record) bool) {
+		for i := e.i; i < e.j; {
+			segment := e.list.segments[i>>e.list.shift]
+			from := i & (1<<e.list.shift - 1)
+			to := min(len(segment), from+e.j-i)
+			if !yield(segment[from:to]) {
+				return
+			}
+			i += to - from
+		}
+	}
+}
 
 // Distinct yields the first record of each id. The records must be sorted.
 func (e Extent) Distinct() iter.Seq[Record] {
@@ -137,7 +150,7 @@ func (e Extent) Distinct() iter.Seq[Record] {
 func (b *byProcess) ordered() []Extent {
 	var out []Extent
 	for _, l := range b.lists {
-		out = append(out, Extent{l, 0, l.len()})
+		out = append(out, l.all())
 	}
 	slices.SortFunc(out, func(p, q Extent) int { return cmp.Compare(p.Value(), q.Value()) })
 	return out
@@ -148,16 +161,17 @@ func (b *byProcess) ordered() []Extent {
 // change while the result is read.
 func (b *byProcess) values(first, end uint64) iter.Seq[Extent] {
 	lists := slices.DeleteFunc(b.ordered(), func(e Extent) bool { return e.Value() < first || e.Value() >= end })
-	i := b.rest.search(0, b.rest.len(), func(r Record) bool { return r.Value() >= first })
-	n := b.rest.search(i, b.rest.len(), func(r Record) bool { return r.Value() >= end })
+	rest := b.rest.all()
+	i := rest.Search(0, func(r Record) bool { return r.Value() >= first })
+	rest = rest.Part(i, rest.Search(i, func(r Record) bool { return r.Value() >= end }))
 	return func(yield func(Extent) bool) {
-		for i < n || len(lists) > 0 {
+		for rest, lists := rest, lists; rest.Len() > 0 || len(lists) > 0; {
 			var next Extent
-			if i == n || len(lists) > 0 && lists[0].Value() < b.rest.at(i).Value() {
+			if rest.Len() == 0 || len(lists) > 0 && lists[0].Value() < rest.Value() {
 				next, lists = lists[0], lists[1:]
 			} else {
-				next = Extent{&b.rest, i, b.rest.endOfValue(i, n)}
-				i = next.j
+				n := rest.endOfValue()
+				next, rest = rest.Part(0, n), rest.Part(n, rest.Len())
 			}
 			if !yield(next) {
 				return
@@ -181,15 +195,14 @@ func (b *byProcess) sample() []weighted {
 	return out
 }
 
-// endOfValue returns the end of the records, at j or before, that have the
-// process value of record i.
-func (l *segmented) endOfValue(i, j int) int {
-	value := l.at(i).Value()
+// endOfValue returns how many records from the first one on have its process value.
+func (e Extent) endOfValue() int {
+	value := e.Value()
 	// Where there are many process values most have few ids, so look nearby first.
-	step := 1
-	for i+step < j && l.at(i+step).Value() == value {
+	i, step := 0, 1
+	for i+step < e.Len() && e.At(i+step).Value() == value {
 		i += step
 		step *= 2
 	}
-	return l.search(i+1, min(i+step, j), func(r Record) bool { return r.Value() != value })
+	return e.Part(0, min(i+step, e.Len())).Search(i+1, func(r Record) bool { return r.Value() != value })
 }

@@ -2,8 +2,6 @@ package idset
 
 import (
 	"encoding/binary"
-	"iter"
-	"sort"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -104,12 +102,6 @@ func (l *segmented) at(i int) *Record {
 // small list small; the others are made whole.
 func (l *segmented) add(r Record) {
 	n := len(l.segments)
-	if n > 0 {
-		if last := l.segments[n-1]; len(last) < cap(last) && len(last) < 1<<(l.shift&63) {
-			l.segments[n-1] = append(last, r)
-			return
-		}
-	}
 	if n == 0 || len(l.segments[n-1]) == 1<<(l.shift&63) {
 		var next []Record
 		if n > 0 {
@@ -121,24 +113,5 @@ func (l *segmented) add(r Record) {
 	l.segments[n-1] = append(l.segments[n-1], r)
 }
 
-// spans yields the records from i to j, not included, in as many slices as the
-// segments ask for.
-func (l *segmented) spans(i, j int) iter.Seq[[]Record] {
-	return func(yield func([]Record) bool) {
-		for i < j {
-			segment := l.segments[i>>l.shift]
-			from := i & (1<<l.shift - 1)
-			to := min(len(segment), from+j-i)
-			if !yield(segment[from:to]) {
-				return
-			}
-			i += to - from
-		}
-	}
-}
-
-// search returns the first index from i to j whose record f holds for, or j. f
-// must be false up to some record and true from there on.
-func (l *segmented) search(i, j int, f func(Record) bool) int {
-	return i + sort.Search(j-i, func(k int) bool { return f(*l.at(i + k)) })
-}
+// all returns all records.
+func (l *segmented) all() Extent { return Extent{l, 0, l.len()} }

@@ -13,7 +13,8 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Set holds ids: in memory, and those for which there was no room there in runs on disk.
@@ -59,13 +60,11 @@ func (s *Set) Visit(workers int, newVisitor func() Visitor) error {
 	if len(shares) == 1 {
 		return shares[0]()
 	}
-	errs := make([]error, len(shares))
-	var wg sync.WaitGroup
-	for i, share := range shares {
-		wg.Go(func() { errs[i] = share() })
+	var g errgroup.Group
+	for _, share := range shares {
+		g.Go(share)
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return g.Wait()
 }
 
 // visitRuns visits the process values from first to end of runs: as many of them at a time

@@ -31,9 +31,6 @@ func (s *sorter) sort(l *segmented, i, j int) {
 
 func (s *sorter) wait() { s.wg.Wait() }
 
-// sort sorts the records from i to j, not included.
-func (l *segmented) sort(i, j int) { new(sorter).radix(l, i, j) }
-
 // digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
 // of hi.
 type digit uint
@@ -60,7 +57,7 @@ func (s *sorter) radix(l *segmented, i, j int) {
 	}
 	first := *l.at(i)
 	var diff Record
-	for span := range l.spans(i, j) {
+	for span := range (Extent{l, i, j}).Spans() {
 		for _, r := range span {
 			diff.Hi |= r.Hi ^ first.Hi
 			diff.Lo |= r.Lo ^ first.Lo
@@ -68,7 +65,7 @@ func (s *sorter) radix(l *segmented, i, j int) {
 	}
 	d := highest(diff)
 	var next, end [256]int
-	for span := range l.spans(i, j) {
+	for span := range (Extent{l, i, j}).Spans() {
 		for _, r := range span {
 			end[d.of(r)]++
 		}
@@ -129,7 +126,7 @@ func (l *segmented) mend(i, j int) bool {
 	at := i
 	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
 	var prev Record
-	for span := range l.spans(i, j) {
+	for span := range (Extent{l, i, j}).Spans() {
 		for _, r := range span {
 			if r.less(prev) {
 				k := at

@@ -64,7 +64,7 @@ func TestSort(t *testing.T) {
 			s.sort(&list, from, to)
 			s.wait()
 			var got []Record
-			for span := range list.spans(0, list.len()) {
+			for span := range list.all().Spans() {
 				got = append(got, span...)
 			}
 			if !slices.Equal(got, want) {
