@@ -41,11 +41,20 @@ type Member struct {
 	err       error
 }
 
-func (r *Registry) newMember(p Process, offline bool) *Member {
+func (r *Registry) newMember(p Process, offline, self bool) *Member {
 	return &Member{
 		offline: offline, stop: make(chan struct{}), done: make(chan struct{}), reseeded: make(chan struct{}, 1),
-		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program},
+		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program, self: self},
 	}
+}
+
+// start registers the member and starts its heartbeat.
+func (m *Member) start(ctx context.Context) (*Member, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	go m.run()
+	return m, nil
 }
 
 // Generator returns the member's generator: once the member is recorded, no other member
