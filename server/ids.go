@@ -209,8 +209,7 @@ func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Gener
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
 	f := r.PostForm
 	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
-	code, text := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")))
-	v.Error = text
+	code := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")), &v.Error)
 	s.showStart(w, r, code, &page.Start{New: &v})
 }
 
@@ -322,7 +321,6 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		data.Range = &found
 	}
-	var code int
-	code, data.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &data.Error)
 	s.show(w, r, code, "Range", "/range", s.site.Range(&data))
 }

@@ -50,9 +50,7 @@ func (s *Server) inspectID(api huma.API, at route) {
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
 // process that created it.
 func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
-	if s.options.ownClock {
-		o.Now = s.options.Now
-	}
+	o.Now = s.options.Now
 	report, err := inspect.Inspect(id, o)
 	if err != nil {
 		return wire.Inspection{}, err

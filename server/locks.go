@@ -96,8 +96,7 @@ func hashOf(all []wire.Lock) uint64 {
 		h := *l.Holder
 		h.TTLSeconds = nil
 		l.Holder = &h
-		data, _ := json.Marshal(l) // of plain fields
-		_, _ = sum.Write(data)
+		_ = json.NewEncoder(sum).Encode(l) // of plain fields
 	}
 	return sum.Sum64()
 }
@@ -157,8 +156,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 		given.Set("after", found.Next)
 		v.Next = "/locks?" + given.Encode()
 	}
-	var code int
-	code, v.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &v.Error)
 	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 

@@ -86,8 +86,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		Rows: found.rows, Part: found.next != "" || q.After != "", Labels: given.Get("label"),
 		Search: in.Search, State: given.Get("state"), Name: in.Name, Host: in.Host, Address: in.Address,
 	}
-	var code int
-	code, data.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &data.Error)
 	if found.next != "" {
 		given.Set("after", found.next)
 		data.Next = "/processes?" + given.Encode()
@@ -306,7 +305,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 // loadSeries returns the numbers that were measured in samples, over time.
 func loadSeries(samples []registry.Sample) (out []page.Series) {
 	for _, f := range registry.LoadFields {
-		s := page.Series{Title: f.Title, Points: make([]plot.Point, len(samples))}
+		s := page.Series{Title: f.Title, Unit: page.Things, Points: make([]plot.Point, len(samples))}
 		measured := false
 		for i := range samples {
 			v := float64(*f.Of(&samples[i].Load))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -80,12 +81,7 @@ func (s *Server) routes() []route {
 }
 
 // pattern returns the pattern of http.ServeMux for r.
-func (r *route) pattern() string {
-	if r.method == "" {
-		return r.path
-	}
-	return r.method + " " + r.path
-}
+func (r *route) pattern() string { return strings.TrimSpace(r.method + " " + r.path) }
 
 // redirect returns a handler that sends clients to a path of this server.
 func redirect(to string, code int) http.HandlerFunc {

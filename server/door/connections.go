@@ -68,10 +68,7 @@ func (l *connections) Accept() (net.Conn, error) {
 
 // addressOf returns the IP address in a, or the zero Addr.
 func addressOf(a net.Addr) netip.Addr {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
+	tcp, _ := a.(*net.TCPAddr) // nil has the zero Addr
 	return tcp.AddrPort().Addr().Unmap()
 }
 
