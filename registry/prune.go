@@ -33,13 +33,11 @@ type Pruned struct {
 // the essence of the record, so that ids are still traced. Ages are by the wall clock
 // of this host. On an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
-	keep := PruneOptions{Samples: keepSamples, Records: 365 * 24 * time.Hour}
-	if o != nil && o.Samples != 0 {
-		keep.Samples = o.Samples
+	var keep PruneOptions
+	if o != nil {
+		keep = *o
 	}
-	if o != nil && o.Records != 0 {
-		keep.Records = o.Records
-	}
+	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {
 		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative duration", keep.Samples, keep.Records)
