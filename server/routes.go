@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/oidkit/oid/server/door"
@@ -21,7 +20,7 @@ type route struct {
 	api   bool // an error is problem+json even for browsers
 
 	do       http.HandlerFunc
-	endpoint func(huma.API, route) // in place of do
+	endpoint endpoint // in place of do
 }
 
 // routes returns the table of all requests that the server answers. A GET is a HEAD, too.
@@ -35,19 +34,19 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/readyz", Policy: probe, plain: true, do: s.readyz},
 		{method: "GET", path: "/metrics", Policy: read(small), api: true, do: promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP},
 
-		{method: "POST", path: "/v1/ids", Policy: write(small), plain: true, api: true, endpoint: s.createIDs},
-		{method: "GET", path: "/v1/ids/{id}", Policy: read(small), api: true, endpoint: s.inspectID},
-		{method: "GET", path: "/v1/range", Policy: read(small), api: true, endpoint: s.rangeOf},
-		{method: "POST", path: "/v1/processes", Policy: write(small), api: true, endpoint: s.registerProcess},
-		{method: "GET", path: "/v1/processes", Policy: read(large), api: true, endpoint: s.listProcesses},
-		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: s.getProcess},
-		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: s.sendHeartbeats},
-		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: s.sendHeartbeat},
-		{method: "POST", path: member + "/samples", Policy: write(small), api: true, endpoint: s.addSamples},
-		{method: "DELETE", path: member, Policy: write(small), api: true, endpoint: s.endProcess},
-		{method: "POST", path: "/v1/census", Policy: read(nil), api: true, endpoint: s.takeCensus},
-		{method: "GET", path: "/v1/locks", Policy: read(small), api: true, endpoint: s.listLocks},
-		{method: "GET", path: "/v1/locks/{name}", Policy: read(small), api: true, endpoint: s.getLock},
+		{method: "POST", path: "/v1/ids", Policy: write(small), plain: true, api: true, endpoint: (*Server).createIDs},
+		{method: "GET", path: "/v1/ids/{id}", Policy: read(small), api: true, endpoint: inspectID},
+		{method: "GET", path: "/v1/range", Policy: read(small), api: true, endpoint: rangeOf},
+		{method: "POST", path: "/v1/processes", Policy: write(small), api: true, endpoint: (*Server).registerProcess},
+		{method: "GET", path: "/v1/processes", Policy: read(large), api: true, endpoint: listProcesses},
+		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: getProcess},
+		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeats},
+		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeat},
+		{method: "POST", path: member + "/samples", Policy: write(small), api: true, endpoint: addSamples},
+		{method: "DELETE", path: member, Policy: write(small), api: true, endpoint: endProcess},
+		{method: "POST", path: "/v1/census", Policy: read(nil), api: true, endpoint: (*Server).takeCensus},
+		{method: "GET", path: "/v1/locks", Policy: read(small), api: true, endpoint: listLocks},
+		{method: "GET", path: "/v1/locks/{name}", Policy: read(small), api: true, endpoint: getLock},
 		{path: "/v1/", Policy: read(small), api: true, do: s.noEndpoint},
 
 		{method: "GET", path: "/{$}", Policy: read(pasted), do: s.startPage},
