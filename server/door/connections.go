@@ -177,18 +177,17 @@ const (
 // settle closes the listener and returns when each connection is either worked on or
 // quiet, or ctx ends.
 func (l *connections) settle(ctx context.Context) {
-	tick := time.NewTicker(lookAt)
-	defer tick.Stop()
+	tick := time.Tick(lookAt)
 	for range 10 { // clients that the kernel has already told that they are connected
 		if !readable(l.Listener) {
 			break
 		}
-		<-tick.C
+		<-tick
 	}
 	_ = l.Listener.Close()
 	for l.busy() {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}
