@@ -16,18 +16,23 @@ import (
 // load returns the process whose record has the key, with what its living record says.
 // The error wraps [store.ErrNotFound] if there is none.
 func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
-	doc, err := getDoc[record](ctx, r.store, processRecords, key)
-	if err != nil {
-		return nil, err
+	for again := false; ; again = true {
+		doc, err := getDoc[record](ctx, r.store, processRecords, key)
+		if err != nil {
+			return nil, err
+		}
+		if doc.Final || again {
+			return doc.alone(), nil
+		}
+		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
+		if err == nil {
+			l.over(&doc.Process)
+			return &doc.Process, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) { // otherwise the process may have ended in between
+			return nil, err
+		}
 	}
-	found, err := r.currents(ctx, []*record{&doc})
-	if err != nil {
-		return nil, err
-	}
-	if found[0] == nil { // deleted in between
-		return nil, store.ErrNotFound
-	}
-	return found[0], nil
 }
 
 // getMany reads the documents with the keys, nil where there is none, or the key is empty.
@@ -127,11 +132,8 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 		case doc.Final || livings[i] != nil:
 			found[i] = doc.alone()
 			livings[i].over(found[i])
-		default: // the process may have ended in between
-			ended, err := getDoc[record](ctx, r.store, processRecords, doc.Key)
-			if err == nil {
-				found[i] = ended.alone()
-			} else if !errors.Is(err, store.ErrNotFound) {
+		default:
+			if found[i], err = r.load(ctx, doc.Key); unlessNotFound(err) != nil {
 				return nil, err
 			}
 		}

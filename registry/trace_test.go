@@ -77,13 +77,13 @@ type late struct {
 	between func()
 }
 
-func (l *late) GetMany(ctx context.Context, c string, keys []store.Key) ([]bson.Raw, error) {
-	docs, err := l.Store.GetMany(ctx, c, keys)
+func (l *late) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
+	doc, err := l.Store.Get(ctx, c, k)
 	if f := l.between; f != nil && c == "oid.living" {
 		l.between = nil
 		f()
 	}
-	return docs, err
+	return doc, err
 }
 
 // While a trace reads, the process stores its latest samples and goes on: the trace has
