@@ -142,6 +142,14 @@ func getDoc[T any](ctx context.Context, s store.Store, collection, k string) (do
 	return decode[T](raw, collection)
 }
 
+// unlessNotFound returns err unless it says that a document is not there.
+func unlessNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // errAsIs is returned by a change that leaves a document as it is.
 var errAsIs = errors.New("as it is")
 

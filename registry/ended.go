@@ -134,11 +134,7 @@ func (r *Registry) revive(ctx context.Context, k string) error {
 
 // unfinish removes a process that has turned out to be alive from the ended ones.
 func (r *Registry) unfinish(ctx context.Context, doc *record) error {
-	err := r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key)))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
+	return unlessNotFound(r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key))))
 }
 
 const (
@@ -262,10 +258,7 @@ const marksKey = "registry"
 // readMarks returns the marks: zero ones of a registry that was never in order.
 func (r *Registry) readMarks(ctx context.Context) (marks, error) {
 	m, err := getDoc[marks](ctx, r.store, registryRecords, marksKey)
-	if errors.Is(err, store.ErrNotFound) {
-		return marks{}, nil
-	}
-	return m, err
+	return m, unlessNotFound(err)
 }
 
 // markSamples stores that processes which ended before a time have no samples. That a

@@ -47,7 +47,7 @@ func (m *Member) Clone() *Member {
 	m.working.Lock()
 	defer m.working.Unlock()
 	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
-	c := own.newMember(from.process(), m.offline)
+	c := own.newMember(from.process(), m.offline, true)
 	c.sampler = m.sampler
 	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, enrolment: from.enrolment, p: from.process()}
 	c.recorder.pending = slices.Clone(from.pending)

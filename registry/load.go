@@ -78,34 +78,26 @@ func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
 	return docs, errs
 }
 
-// findMany reads and decodes the documents in ranges. Of a range that has few documents or
-// more, those after the first few take a call of their own.
+// findMany reads and decodes the documents in ranges. A range that has few documents or more
+// is read again as a whole.
 func findMany[T any](ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]*T, error) {
 	if len(ranges) == 0 {
 		return nil, nil
 	}
 	found, err := s.FindMany(ctx, collection, ranges, few)
-	var more []int
+	var full []int
+	var wholes []store.Range
 	for i, docs := range found {
 		if len(docs) == few {
-			more = append(more, i)
+			full, wholes = append(full, i), append(wholes, ranges[i])
 		}
 	}
-	if err == nil {
-		err = inParallel(len(more), func(i int) error {
-			docs := &found[more[i]]
-			last, err := store.KeyOf((*docs)[few-1])
-			if err != nil {
-				return err
-			}
-			for raw, err := range s.Find(ctx, collection, store.Query{Range: ranges[more[i]], After: last}) {
-				if err != nil {
-					return err
-				}
-				*docs = append(*docs, raw)
-			}
-			return nil
-		})
+	if len(full) > 0 {
+		var all [][]bson.Raw
+		all, err = s.FindMany(ctx, collection, wholes, 0)
+		for i, docs := range all {
+			found[full[i]] = docs
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
@@ -141,7 +133,7 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 			found[i] = doc.alone()
 			livings[i].over(found[i])
 		default:
-			if found[i], err = r.load(ctx, doc.Key); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if found[i], err = r.load(ctx, doc.Key); unlessNotFound(err) != nil {
 				return nil, err
 			}
 		}

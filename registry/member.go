@@ -25,8 +25,8 @@ const minAttempt = 2 * time.Second
 type Member struct {
 	offline bool
 
-	stopOnce sync.Once
-	stop     chan struct{} // closed to end the heartbeat
+	life     context.Context // of the heartbeat
+	stop     context.CancelFunc
 	done     chan struct{} // closed when the heartbeat has ended
 	reseeded chan struct{} // asks for a heartbeat at once
 
@@ -41,11 +41,21 @@ type Member struct {
 	err       error
 }
 
-func (r *Registry) newMember(p Process, offline bool) *Member {
+func (r *Registry) newMember(p Process, offline, self bool) *Member {
+	life, stop := context.WithCancel(context.Background())
 	return &Member{
-		offline: offline, stop: make(chan struct{}), done: make(chan struct{}), reseeded: make(chan struct{}, 1),
-		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program},
+		offline: offline, life: life, stop: stop, done: make(chan struct{}), reseeded: make(chan struct{}, 1),
+		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program, self: self},
 	}
+}
+
+// start registers the member and starts its heartbeat.
+func (m *Member) start(ctx context.Context) (*Member, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	go m.run()
+	return m, nil
 }
 
 // Generator returns the member's generator: once the member is recorded, no other member
@@ -133,7 +143,7 @@ func (m *Member) End(ctx context.Context, reason string) error {
 func (m *Member) Detach(ctx context.Context) error { return m.finish(ctx, nil) }
 
 func (m *Member) finish(ctx context.Context, end *End) error {
-	m.stopOnce.Do(func() { close(m.stop) })
+	m.stop() // also a call under way
 	<-m.done
 	m.working.Lock()
 	defer m.working.Unlock()
@@ -176,23 +186,13 @@ func (m *Member) run() {
 	interval := m.Process().Interval
 	late := jitter(interval)
 	timer := time.NewTimer(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
-	defer timer.Stop()
 	var watch <-chan time.Time
 	if !m.sampler.self {
-		w := time.NewTicker(watchInterval)
-		defer w.Stop()
-		watch = w.C
+		watch = time.Tick(watchInterval)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-m.stop // a call under way must not delay End
-		cancel()
-	}()
-	defer m.stopOnce.Do(func() { close(m.stop) })
 	for {
 		select {
-		case <-m.stop:
+		case <-m.life.Done():
 			return
 		case <-watch:
 			if endOf(m.sampler.running()) == "" {
@@ -202,7 +202,7 @@ func (m *Member) run() {
 		case <-timer.C:
 			timer.Reset(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
 		}
-		try, cancelTry := context.WithTimeout(ctx, max(interval, minAttempt))
+		try, cancelTry := context.WithTimeout(m.life, max(interval, minAttempt))
 		m.working.Lock()
 		last, err := m.heartbeat(try, nil)
 		m.ended = last && err == nil
@@ -212,7 +212,7 @@ func (m *Member) run() {
 		if ended {
 			return
 		}
-		if ctx.Err() == nil {
+		if m.life.Err() == nil {
 			m.note(err)
 		}
 		if last {

@@ -29,10 +29,10 @@ type outages struct {
 // maxUnasked is the time between two calls in which no outage is missed, at most.
 const maxUnasked = 2 * time.Minute
 
-// note notes the result of a call.
-func (o *outages) note(err error) {
+// note notes the result of a call, and returns its error.
+func (o *outages) note(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return
+		return err
 	}
 	now := time.Now()
 	o.mu.Lock()
@@ -42,9 +42,10 @@ func (o *outages) note(err error) {
 			o.woke, o.slept = now, gap
 		}
 		o.answered = now
-		return
+		return err
 	}
 	o.failed = now
+	return err
 }
 
 // answers reports whether the result of a call shows that the store answered it.
@@ -74,30 +75,26 @@ func (o *outages) recent(p *Process) string {
 // Get is [store.Store.Get].
 func (o *outages) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
 	doc, err := o.Store.Get(ctx, collection, key)
-	o.note(err)
-	return doc, err
+	return doc, o.note(err)
 }
 
 // GetMany is [store.Store.GetMany].
 func (o *outages) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
 	docs, err := o.Store.GetMany(ctx, collection, keys)
-	o.note(err)
-	return docs, err
+	return docs, o.note(err)
 }
 
 // FindMany is [store.Store.FindMany].
 func (o *outages) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
 	docs, err := o.Store.FindMany(ctx, collection, ranges, limit)
-	o.note(err)
-	return docs, err
+	return docs, o.note(err)
 }
 
 // Find is [store.Store.Find].
 func (o *outages) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for doc, err := range o.Store.Find(ctx, collection, q) {
-			o.note(err)
-			if !yield(doc, err) {
+			if !yield(doc, o.note(err)) {
 				return
 			}
 		}
@@ -107,6 +104,5 @@ func (o *outages) Find(ctx context.Context, collection string, q store.Query) it
 // SwapMany is [store.Store.SwapMany].
 func (o *outages) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
 	docs, err := o.Store.SwapMany(ctx, collection, swaps)
-	o.note(err)
-	return docs, err
+	return docs, o.note(err)
 }

@@ -33,13 +33,11 @@ type Pruned struct {
 // the essence of the record, so that ids are still traced. Ages are by the wall clock
 // of this host. On an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
-	keep := PruneOptions{Samples: keepSamples, Records: 365 * 24 * time.Hour}
-	if o != nil && o.Samples != 0 {
-		keep.Samples = o.Samples
+	var keep PruneOptions
+	if o != nil {
+		keep = *o
 	}
-	if o != nil && o.Records != 0 {
-		keep.Records = o.Records
-	}
+	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {
 		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative duration", keep.Samples, keep.Records)
@@ -59,9 +57,6 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-// endedRange contains the processes that ended from a time to another.
-func endedRange(from, to time.Time) store.Range { return between(millis(from), millis(to)) }
-
 // pruneSamples deletes the samples of the processes that ended before a time. Those
 // that ended before the mark have none.
 func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64, err error) {
@@ -69,31 +64,32 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	if err != nil || !m.Samples.Before(before) {
 		return 0, err
 	}
-	q := store.Query{Range: endedRange(m.Samples, before), Limit: maxBatch}
-	for {
-		var blocks []string
-		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
-			if err != nil {
-				return n, err
-			}
-			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), storeKey(doc.Key)
+	n, err = r.pruneEnded(ctx, m.Samples, before, maxBatch, func(entries []*endedDoc) (int64, error) {
+		blocks := make([]string, len(entries))
+		for i, e := range entries {
+			blocks[i] = e.Key[max(0, len(e.Key)-8):]
 		}
-		deleted, err := r.deleteSamples(ctx, blocks, before)
-		n += deleted
-		if err != nil {
-			return n, err
-		}
-		if len(blocks) < maxBatch {
-			break
-		}
+		return r.deleteSamples(ctx, blocks, before)
+	})
+	if err == nil {
+		err = r.markSamples(ctx, before)
 	}
-	return n, r.markSamples(ctx, before)
+	return n, err
 }
 
 // pruneRecords deletes the records of the processes that ended before a time, many
 // with each call of the store.
-func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
-	q := store.Query{Range: endedRange(time.Time{}, before), Limit: r.pruneAtOnce}
+func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (int64, error) {
+	return r.pruneEnded(ctx, time.Time{}, before, r.pruneAtOnce, func(entries []*endedDoc) (int64, error) {
+		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
+		return r.pruneEntries(ctx, entries, before)
+	})
+}
+
+// pruneEnded calls prune for the processes that ended from a time to another, for so many at
+// once, and returns how much that has deleted.
+func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, atOnce int, prune func([]*endedDoc) (int64, error)) (n int64, err error) {
+	q := store.Query{Range: between(millis(from), millis(to)), Limit: atOnce}
 	for {
 		var entries []*endedDoc
 		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
@@ -102,10 +98,8 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64,
 			}
 			entries, q.After = append(entries, doc), storeKey(doc.Key)
 		}
-		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
-		deleted, err := r.pruneEntries(ctx, entries, before)
-		n += deleted
-		if err != nil || len(entries) < r.pruneAtOnce {
+		deleted, err := prune(entries)
+		if n += deleted; err != nil || len(entries) < atOnce {
 			return n, err
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/oidkit/oid/store"
 )
 
 // maxPending is how many samples are kept while the store cannot be reached: those of an
@@ -145,10 +143,7 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 			return nil
 		})
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return err
+	return unlessNotFound(err)
 }
 
 // task is one kind of write that a registration needs. Both recorders of heartbeats ask

@@ -32,13 +32,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 	if err != nil {
 		return nil, err
 	}
-	m := r.newMember(p, o.Offline)
-	m.sampler.self = true
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	go m.run()
-	return m, nil
+	return r.newMember(p, o.Offline, true).start(ctx)
 }
 
 // Adopt records a process that creates its ids with any driver, in any language, by
@@ -81,17 +75,12 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 		return nil, err
 	}
 	p.identify()
-	m := r.newMember(p, opts.Offline)
-	m.sampler.self = self
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	go m.run()
+	m, err := r.newMember(p, opts.Offline, self).start(ctx)
 	var collision *CollisionError
-	if errors.As(m.Err(), &collision) {
+	if err == nil && errors.As(m.Err(), &collision) {
 		return m, collision
 	}
-	return m, nil
+	return m, err
 }
 
 // self describes this process.

@@ -91,11 +91,11 @@ func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now t
 func (c *recorder) deleteLeft(ctx context.Context) error {
 	for ; len(c.left) > 0; c.left = c.left[1:] {
 		k := string(c.left[0])
-		err := c.registry.store.Delete(ctx, livingRecords, storeKey(k))
-		if err == nil || errors.Is(err, store.ErrNotFound) {
-			err = c.registry.store.Delete(ctx, processRecords, storeKey(processKey(c.p.GPID, k[:8])))
+		err := unlessNotFound(c.registry.store.Delete(ctx, livingRecords, storeKey(k)))
+		if err == nil {
+			err = unlessNotFound(c.registry.store.Delete(ctx, processRecords, storeKey(processKey(c.p.GPID, k[:8]))))
 		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil {
 			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
 		}
 	}

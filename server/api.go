@@ -63,7 +63,7 @@ func (s *Server) addAPI(rows []route) {
 	api := humago.New(gate{s}, config)
 	for _, row := range rows {
 		if row.endpoint != nil {
-			row.endpoint(api, row)
+			row.endpoint(s, api, row)
 		}
 	}
 	describeProblems(api.OpenAPI())
@@ -120,6 +120,16 @@ func operation(at route, tag, id, summary, description string, errors ...int) hu
 type answer[T any] struct {
 	CacheControl string `header:"Cache-Control" doc:"no-store: the answer may be another one in a moment, as processes register and end."`
 	Body         T
+}
+
+// endpoint adds an endpoint of the API in the place of a route.
+type endpoint func(s *Server, api huma.API, at route)
+
+// describe returns an endpoint with its description, see operation. do answers a request.
+func describe[In, Out any](tag, id, summary, description string, do func(*Server, context.Context, *In) (Out, error), errors ...int) endpoint {
+	return func(s *Server, api huma.API, at route) {
+		handle(s, api, operation(at, tag, id, summary, description, errors...), func(ctx context.Context, in *In) (Out, error) { return do(s, ctx, in) })
+	}
 }
 
 // handle adds an endpoint. do answers a request; its error becomes a problem.

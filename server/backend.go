@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,22 +70,12 @@ func (b *backend) generator() *objectid.Generator {
 	return b.random
 }
 
-// run keeps the store open until ctx ends. It closes ready once it is open.
-func (b *backend) run(ctx context.Context, addr string, ready chan<- struct{}) {
-	for first := true; ctx.Err() == nil; first = false {
+// run keeps the store open until ctx ends. It calls ready each time that it is open.
+func (b *backend) run(ctx context.Context, addr string, ready func()) {
+	for {
 		b.keepTrying(ctx, addr)
-		if first {
-			close(ready)
-		}
-		life, stop := context.WithCancel(ctx)
-		var kept sync.WaitGroup
-		kept.Go(func() { b.upkeep(life) })
-		select {
-		case <-b.moved:
-		case <-ctx.Done():
-		}
-		stop()
-		kept.Wait()
+		ready()
+		b.upkeep(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -156,21 +145,19 @@ const (
 	pruneEvery = time.Hour
 )
 
-// upkeep keeps the registry in order until ctx ends. Several servers of one store do
-// not hinder one another.
+// upkeep keeps the registry in order until the store has moved or ctx ends. Several servers
+// of one store do not hinder one another.
 func (b *backend) upkeep(ctx context.Context) {
 	j := b.connected.Load()
-	if j == nil {
-		return
-	}
-	sweep := time.NewTicker(sweepEvery)
-	defer sweep.Stop()
+	sweep := time.Tick(sweepEvery)
 	pruned := time.Now()
 	for failed := false; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-sweep.C:
+		case <-b.moved:
+			return
+		case <-sweep:
 		}
 		_, err := j.registry.Sweep(ctx)
 		if err == nil && time.Since(pruned) > pruneEvery {
@@ -223,8 +210,8 @@ type caller struct {
 func callWithin[T any](parent context.Context, c *caller, name string, do func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(parent, c.limit)
+	defer cancel()
 	if c.slots.Acquire(ctx, 1) != nil {
-		cancel()
 		return none, c.silent
 	}
 	type answer struct {
@@ -233,7 +220,6 @@ func callWithin[T any](parent context.Context, c *caller, name string, do func(c
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		defer cancel()
 		defer c.slots.Release(1)
 		value, err := do(ctx)
 		answered <- answer{value, err}
@@ -243,10 +229,6 @@ func callWithin[T any](parent context.Context, c *caller, name string, do func(c
 	case a = <-answered:
 	case <-ctx.Done():
 		a.err = ctx.Err()
-		select {
-		case a = <-answered: // the end of the call has ended ctx
-		default:
-		}
 	}
 	if a.err == nil || isAnswer(a.err) {
 		return a.value, a.err

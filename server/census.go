@@ -128,8 +128,8 @@ func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCens
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all()}
-	var code int
-	if code, data.Error = s.outcome(r.Context(), err); code == http.StatusServiceUnavailable {
+	code := s.outcome(r.Context(), err, &data.Error)
+	if code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retrySoon)
 	}
 	s.show(w, r, code, "Census", "/census", s.site.Census(&data))

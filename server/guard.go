@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -65,13 +66,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // routeName returns the pattern that r matched, for the metrics. Clients cannot add
 // values to it.
 func routeName(r *http.Request) string {
-	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
-		return path
-	}
-	if r.Pattern == "" {
-		return "none"
-	}
-	return r.Pattern
+	path := r.Pattern[strings.IndexByte(r.Pattern, ' ')+1:] // without the method, if it has one
+	return cmp.Or(path, "none")
 }
 
 func method(r *http.Request) string {

@@ -209,8 +209,7 @@ func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Gener
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
 	f := r.PostForm
 	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
-	code, text := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")))
-	v.Error = text
+	code := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")), &v.Error)
 	s.showStart(w, r, code, &page.Start{New: &v})
 }
 
@@ -282,13 +281,11 @@ type rangeInput struct {
 	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
 }
 
-func (s *Server) rangeOf(api huma.API, at route) {
-	op := operation(at, tagIDs, "range", "Turn a time range into a range of ids",
-		"A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
-	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
+var rangeOf = describe(tagIDs, "range", "Turn a time range into a range of ids",
+	"A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.",
+	func(s *Server, _ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})
-}
 
 // timeRange returns the ids of a time range, and the queries for those of a process
 // value, or for all of them if it is empty.
@@ -322,7 +319,6 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		data.Range = &found
 	}
-	var code int
-	code, data.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &data.Error)
 	s.show(w, r, code, "Range", "/range", s.site.Range(&data))
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
@@ -28,11 +26,9 @@ type inspectInput struct {
 	Trace  bool   `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
 
-func (s *Server) inspectID(api huma.API, at route) {
-	op := operation(at, tagIDs, "inspectID", "Inspect an id",
-		"Returns the creation time of an id, its fields under every layout, and the process that created it.",
-		http.StatusNotFound)
-	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
+var inspectID = describe(tagIDs, "inspectID", "Inspect an id",
+	"Returns the creation time of an id, its fields under every layout, and the process that created it.",
+	func(s *Server, ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
 			o.Layout = new(layoutOf(in.Layout))
@@ -44,15 +40,12 @@ func (s *Server) inspectID(api huma.API, at route) {
 			}
 		}
 		return out, err
-	})
-}
+	}, http.StatusNotFound)
 
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
 // process that created it.
 func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
-	if s.options.ownClock {
-		o.Now = s.options.Now
-	}
+	o.Now = s.options.Now
 	report, err := inspect.Inspect(id, o)
 	if err != nil {
 		return wire.Inspection{}, err

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/internal/towire"
@@ -96,8 +95,7 @@ func hashOf(all []wire.Lock) uint64 {
 		h := *l.Holder
 		h.TTLSeconds = nil
 		l.Holder = &h
-		data, _ := json.Marshal(l) // of plain fields
-		_, _ = sum.Write(data)
+		_ = json.NewEncoder(sum).Encode(l) // of plain fields
 	}
 	return sum.Sum64()
 }
@@ -113,24 +111,20 @@ type lockInput struct {
 	Name string `path:"name" minLength:"1" maxLength:"512" example:"nightly-report" doc:"Name of the lock."`
 }
 
-func (s *Server) listLocks(api huma.API, at route) {
-	handle(s, api, operation(at, tagLocks, "listLocks", "List locks",
-		"Returns the locks that are held, by name, page by page."), s.lockPage)
-}
+var listLocks = describe(tagLocks, "listLocks", "List locks",
+	"Returns the locks that are held, by name, page by page.", (*Server).lockPage)
 
-func (s *Server) getLock(api huma.API, at route) {
-	handle(s, api, operation(at, tagLocks, "getLock", "Get the status of a lock",
-		"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.", http.StatusNotFound),
-		func(ctx context.Context, in *lockInput) (wire.Lock, error) {
-			return askLocks(ctx, s.locks, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
-				found, err := locker.Status(ctx, in.Name)
-				if err == nil && !found.Held && found.Waiters == 0 {
-					err = fmt.Errorf("lock %q: %w", in.Name, errNoLock)
-				}
-				return towire.Lock(found), err
-			})
+var getLock = describe(tagLocks, "getLock", "Get the status of a lock",
+	"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.",
+	func(s *Server, ctx context.Context, in *lockInput) (wire.Lock, error) {
+		return askLocks(ctx, s.locks, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
+			found, err := locker.Status(ctx, in.Name)
+			if err == nil && !found.Held && found.Waiters == 0 {
+				err = fmt.Errorf("lock %q: %w", in.Name, errNoLock)
+			}
+			return towire.Lock(found), err
 		})
-}
+	}, http.StatusNotFound)
 
 // lockPage returns a page of the locks that are held.
 func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, error) {
@@ -157,8 +151,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 		given.Set("after", found.Next)
 		v.Next = "/locks?" + given.Encode()
 	}
-	var code int
-	code, v.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &v.Error)
 	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -197,8 +196,7 @@ func overviewProcesses(ctx context.Context, r *registry.Registry) (out page.Over
 		} else {
 			n.Alive++
 		}
-		_, _ = sum.Write([]byte(p.GPID.String() + string(p.State)))
-		_ = binary.Write(sum, binary.BigEndian, p.Last.Time.UnixNano())
+		_, _ = fmt.Fprint(sum, p.GPID, p.State, p.Last.Time.UnixNano())
 	}
 	if living.Next != "" {
 		if n.Alive, err = r.CountLiving(ctx); err != nil {

@@ -135,12 +135,13 @@ func (s *Server) text(ctx context.Context, err error) string {
 	return excerpt(phrase.Plain(err.Error()), maxDetail)
 }
 
-// outcome returns the status of a page, and the text of err for it; a nil err has none.
-func (s *Server) outcome(ctx context.Context, err error) (code int, text string) {
+// outcome returns the status of a page, and sets its text to that of err; a nil err has none.
+func (s *Server) outcome(ctx context.Context, err error, text *string) (code int) {
 	if err == nil {
-		return http.StatusOK, ""
+		return http.StatusOK
 	}
-	return status(err), s.text(ctx, err)
+	*text = s.text(ctx, err)
+	return status(err)
 }
 
 // problem returns err as an answer of the API.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
@@ -49,10 +47,8 @@ func (in *listInput) query() (q registry.Query, err error) {
 	return q, err
 }
 
-func (s *Server) listProcesses(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "listProcesses", "List processes",
-		"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one."), s.list)
-}
+var listProcesses = describe(tagProcesses, "listProcesses", "List processes",
+	"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one.", (*Server).list)
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {
 	q, err := in.query()
@@ -86,8 +82,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		Rows: found.rows, Part: found.next != "" || q.After != "", Labels: given.Get("label"),
 		Search: in.Search, State: given.Get("state"), Name: in.Name, Host: in.Host, Address: in.Address,
 	}
-	var code int
-	code, data.Error = s.outcome(r.Context(), err)
+	code := s.outcome(r.Context(), err, &data.Error)
 	if found.next != "" {
 		given.Set("after", found.next)
 		data.Next = "/processes?" + given.Encode()
@@ -150,17 +145,15 @@ type historyInput struct {
 	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
 }
 
-func (s *Server) getProcess(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "getProcess", "Get a process with its history",
-		"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.", http.StatusNotFound),
-		func(ctx context.Context, in *historyInput) (wire.History, error) {
-			members, err := s.members(ctx, in.GPID, in.Member)
-			if err != nil {
-				return wire.History{}, err
-			}
-			return s.history(ctx, members, in)
-		})
-}
+var getProcess = describe(tagProcesses, "getProcess", "Get a process with its history",
+	"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.",
+	func(s *Server, ctx context.Context, in *historyInput) (wire.History, error) {
+		members, err := s.members(ctx, in.GPID, in.Member)
+		if err != nil {
+			return wire.History{}, err
+		}
+		return s.history(ctx, members, in)
+	}, http.StatusNotFound)
 
 // members returns the processes with a GPID, one at least: the one with a key, or all if
 // the key is empty.
@@ -306,7 +299,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 // loadSeries returns the numbers that were measured in samples, over time.
 func loadSeries(samples []registry.Sample) (out []page.Series) {
 	for _, f := range registry.LoadFields {
-		s := page.Series{Title: f.Title, Points: make([]plot.Point, len(samples))}
+		s := page.Series{Title: f.Title, Unit: page.Things, Points: make([]plot.Point, len(samples))}
 		measured := false
 		for i := range samples {
 			v := float64(*f.Of(&samples[i].Load))

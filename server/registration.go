@@ -57,44 +57,33 @@ func (s *Server) registerProcess(api huma.API, at route) {
 	handle(s, api, register, s.register)
 }
 
-func (s *Server) sendHeartbeat(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "sendHeartbeat", "Send a heartbeat",
-		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
-		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
-		func(ctx context.Context, in *memberInput[wire.Heartbeat]) (wire.Registered, error) {
-			return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
-			})
+var sendHeartbeat = describe(tagProcesses, "sendHeartbeat", "Send a heartbeat",
+	"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
+	func(s *Server, ctx context.Context, in *memberInput[wire.Heartbeat]) (wire.Registered, error) {
+		return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 		})
-}
+	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
-func (s *Server) addSamples(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "addSamples", "Add samples",
-		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
-		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
-		func(ctx context.Context, in *memberInput[wire.AddedSamples]) (wire.Registered, error) {
-			return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.AddSamples(ctx, in.Member, in.Body.Samples, layoutOf(in.Body.Layout))
-			})
+var addSamples = describe(tagProcesses, "addSamples", "Add samples",
+	"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
+	func(s *Server, ctx context.Context, in *memberInput[wire.AddedSamples]) (wire.Registered, error) {
+		return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return r.AddSamples(ctx, in.Member, in.Body.Samples, layoutOf(in.Body.Layout))
 		})
-}
+	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
-func (s *Server) sendHeartbeats(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
-		"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
-		http.StatusUnsupportedMediaType), s.heartbeats)
-}
+var sendHeartbeats = describe(tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
+	"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
+	(*Server).heartbeats, http.StatusUnsupportedMediaType)
 
-func (s *Server) endProcess(api huma.API, at route) {
-	handle(s, api, operation(at, tagProcesses, "endProcess", "End a process",
-		"Records the end of a process that registered over this API. Its records stay.",
-		http.StatusNotFound, http.StatusConflict),
-		func(ctx context.Context, in *endInput) (wire.Registered, error) {
-			return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
-			})
+var endProcess = describe(tagProcesses, "endProcess", "End a process",
+	"Records the end of a process that registered over this API. Its records stay.",
+	func(s *Server, ctx context.Context, in *endInput) (wire.Registered, error) {
+		return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
 		})
-}
+	}, http.StatusNotFound, http.StatusConflict)
 
 // layoutOf returns the layout with a name of the enumeration; the empty one is the default.
 func layoutOf(name string) (layout objectid.Layout) {

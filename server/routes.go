@@ -2,8 +2,8 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/oidkit/oid/server/door"
@@ -20,7 +20,7 @@ type route struct {
 	api   bool // an error is problem+json even for browsers
 
 	do       http.HandlerFunc
-	endpoint func(huma.API, route) // in place of do
+	endpoint endpoint // in place of do
 }
 
 // routes returns the table of all requests that the server answers. A GET is a HEAD, too.
@@ -34,19 +34,19 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/readyz", Policy: probe, plain: true, do: s.readyz},
 		{method: "GET", path: "/metrics", Policy: read(small), api: true, do: promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP},
 
-		{method: "POST", path: "/v1/ids", Policy: write(small), plain: true, api: true, endpoint: s.createIDs},
-		{method: "GET", path: "/v1/ids/{id}", Policy: read(small), api: true, endpoint: s.inspectID},
-		{method: "GET", path: "/v1/range", Policy: read(small), api: true, endpoint: s.rangeOf},
-		{method: "POST", path: "/v1/processes", Policy: write(small), api: true, endpoint: s.registerProcess},
-		{method: "GET", path: "/v1/processes", Policy: read(large), api: true, endpoint: s.listProcesses},
-		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: s.getProcess},
-		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: s.sendHeartbeats},
-		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: s.sendHeartbeat},
-		{method: "POST", path: member + "/samples", Policy: write(small), api: true, endpoint: s.addSamples},
-		{method: "DELETE", path: member, Policy: write(small), api: true, endpoint: s.endProcess},
-		{method: "POST", path: "/v1/census", Policy: read(nil), api: true, endpoint: s.takeCensus},
-		{method: "GET", path: "/v1/locks", Policy: read(small), api: true, endpoint: s.listLocks},
-		{method: "GET", path: "/v1/locks/{name}", Policy: read(small), api: true, endpoint: s.getLock},
+		{method: "POST", path: "/v1/ids", Policy: write(small), plain: true, api: true, endpoint: (*Server).createIDs},
+		{method: "GET", path: "/v1/ids/{id}", Policy: read(small), api: true, endpoint: inspectID},
+		{method: "GET", path: "/v1/range", Policy: read(small), api: true, endpoint: rangeOf},
+		{method: "POST", path: "/v1/processes", Policy: write(small), api: true, endpoint: (*Server).registerProcess},
+		{method: "GET", path: "/v1/processes", Policy: read(large), api: true, endpoint: listProcesses},
+		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: getProcess},
+		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeats},
+		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeat},
+		{method: "POST", path: member + "/samples", Policy: write(small), api: true, endpoint: addSamples},
+		{method: "DELETE", path: member, Policy: write(small), api: true, endpoint: endProcess},
+		{method: "POST", path: "/v1/census", Policy: read(nil), api: true, endpoint: (*Server).takeCensus},
+		{method: "GET", path: "/v1/locks", Policy: read(small), api: true, endpoint: listLocks},
+		{method: "GET", path: "/v1/locks/{name}", Policy: read(small), api: true, endpoint: getLock},
 		{path: "/v1/", Policy: read(small), api: true, do: s.noEndpoint},
 
 		{method: "GET", path: "/{$}", Policy: read(pasted), do: s.startPage},
@@ -80,12 +80,7 @@ func (s *Server) routes() []route {
 }
 
 // pattern returns the pattern of http.ServeMux for r.
-func (r *route) pattern() string {
-	if r.method == "" {
-		return r.path
-	}
-	return r.method + " " + r.path
-}
+func (r *route) pattern() string { return strings.TrimSpace(r.method + " " + r.path) }
 
 // redirect returns a handler that sends clients to a path of this server.
 func redirect(to string, code int) http.HandlerFunc {

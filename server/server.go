@@ -151,12 +151,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer end()
 	var connecting sync.WaitGroup
 	if s.options.Open != nil {
-		ready := make(chan struct{})
-		connecting.Go(func() { s.backend.run(life, s.addr(l), ready) })
+		ready, open := context.WithCancel(ctx)
+		connecting.Go(func() { s.backend.run(life, s.addr(l), open) })
 		select {
-		case <-ready:
+		case <-ready.Done():
 		case <-time.After(startPatience):
-		case <-ctx.Done():
 		}
 	}
 	limits := s.options.Limits

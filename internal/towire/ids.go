@@ -128,21 +128,14 @@ func (in *Inspections) Append(b []byte, r inspect.Report, found wire.Found, trac
 
 // appendHead appends h up to the value of the time.
 func appendHead(b []byte, h Head) []byte {
-	b = appendString(append(b, `{"format":`...), string(h.Format))
-	if h.Variant != "" {
-		b = appendString(append(b, `,"variant":`...), h.Variant)
-	}
-	b = appendString(append(b, `,"verdict":`...), string(h.Verdict))
-	b = appendString(append(b, `,"reason":`...), h.Reason)
-	return append(b, `,"time":`...)
+	b = appendJSON(b, wire.Reading{Format: string(h.Format), Variant: h.Variant, Verdict: string(h.Verdict), Reason: h.Reason})
+	return bytes.TrimSuffix(b, []byte(`null,"fields":null}`))
 }
 
 // appendField appends f up to the digits of its value.
 func appendField(b []byte, f field) []byte {
-	b = appendString(append(b, `{"name":`...), f.name)
-	b = strconv.AppendInt(append(b, `,"bit":`...), int64(f.bit), 10)
-	b = strconv.AppendInt(append(b, `,"bits":`...), int64(f.bits), 10)
-	return append(b, `,"hex":"`...)
+	b = appendJSON(b, wire.Field{Name: f.name, Bit: f.bit, Bits: f.bits})
+	return bytes.TrimSuffix(b, []byte(`"}`))
 }
 
 func (in *Inspections) appendTime(b []byte, t *time.Time) []byte {

@@ -169,9 +169,11 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 // that the sink is away.
 func (a *agent) recordAll(ctx context.Context) error {
 	a.mu.Lock()
-	todo := make([]*process, 0, len(a.todo))
-	for p := range a.todo {
-		todo = append(todo, p)
+	var todo []*process
+	for p := range a.processes {
+		if !p.recorded() || !p.Ended.IsZero() {
+			todo = append(todo, p)
+		}
 	}
 	a.mu.Unlock()
 	for some := range slices.Chunk(todo, atOnce) {
@@ -249,9 +251,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 		if p.recorded() {
 			a.release(p, nil)
 		}
-		if a.changed(p); p.recorded() && p.Ended.IsZero() {
-			delete(a.todo, p)
-		}
+		a.changed(p)
 	}
 	return nil
 }
@@ -266,7 +266,6 @@ func (a *agent) forget(p *process) {
 func (a *agent) finish(p *process, err error) {
 	p.Done = true
 	a.unfollow(p)
-	delete(a.todo, p)
 	delete(a.processes, p)
 	a.release(p, err)
 	a.save(p)

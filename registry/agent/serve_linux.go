@@ -35,7 +35,6 @@ type agent struct {
 	pidfds    map[int]*process
 	running   map[int]*process      // by pid
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
-	todo      map[*process]struct{} // of these, those of which something is to be recorded
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
 	away      bool // the last calls of the sink failed
@@ -56,7 +55,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 	}
 	a := &agent{
 		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
-		running: map[int]*process{}, processes: map[*process]struct{}{}, todo: map[*process]struct{}{},
+		running: map[int]*process{}, processes: map[*process]struct{}{},
 	}
 	if a.Log == nil {
 		a.Log = slog.Default()
@@ -215,7 +214,6 @@ func (a *agent) end(p *process, reason string) {
 
 // changed makes p be recorded, and keeps it in the file.
 func (a *agent) changed(p *process) {
-	a.todo[p] = struct{}{}
 	a.save(p)
 	a.wake()
 }

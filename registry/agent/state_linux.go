@@ -125,7 +125,7 @@ func (a *agent) load() error {
 		if p.Ended.IsZero() && gone {
 			p.Ended = time.Now() // it ended at an unknown time before, so no reason is given, see record
 		}
-		a.processes[p], a.todo[p] = struct{}{}, struct{}{}
+		a.processes[p] = struct{}{}
 	}
 	return a.rewrite()
 }

@@ -150,10 +150,8 @@ func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) boo
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < after {
 		return false
 	}
-	t := time.NewTimer(after)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(after):
 		return true
 	case <-ctx.Done():
 		return false

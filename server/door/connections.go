@@ -68,10 +68,7 @@ func (l *connections) Accept() (net.Conn, error) {
 
 // addressOf returns the IP address in a, or the zero Addr.
 func addressOf(a net.Addr) netip.Addr {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
+	tcp, _ := a.(*net.TCPAddr) // nil has the zero Addr
 	return tcp.AddrPort().Addr().Unmap()
 }
 
@@ -180,18 +177,17 @@ const (
 // settle closes the listener and returns when each connection is either worked on or
 // quiet, or ctx ends.
 func (l *connections) settle(ctx context.Context) {
-	tick := time.NewTicker(lookAt)
-	defer tick.Stop()
+	tick := time.Tick(lookAt)
 	for range 10 { // clients that the kernel has already told that they are connected
 		if !readable(l.Listener) {
 			break
 		}
-		<-tick.C
+		<-tick
 	}
 	_ = l.Listener.Close()
 	for l.busy() {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

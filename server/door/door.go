@@ -130,11 +130,8 @@ func (d *Door) CutUploads() { d.cutNow() }
 
 // isLoopback reports whether only this machine can connect to a.
 func isLoopback(a net.Addr) bool {
-	if _, ok := a.(*net.UnixAddr); ok {
-		return true
-	}
-	tcp, ok := a.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
+	_, unix := a.(*net.UnixAddr)
+	return unix || addressOf(a).IsLoopback()
 }
 
 // Access says who may use a route.

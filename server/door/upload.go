@@ -167,10 +167,7 @@ func (u *Upload) Read(p []byte) (int, error) {
 		u.rest()
 		block, ok := <-u.blocks
 		if !ok {
-			if err := u.Early(); err != nil {
-				return 0, err
-			}
-			return 0, io.EOF
+			return 0, cmp.Or(u.Early(), io.EOF)
 		}
 		u.block = block
 		u.work()

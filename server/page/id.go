@@ -55,13 +55,6 @@ type BadPiece struct {
 // PrepareStart renders what v shows of the text, for all pages that share it.
 func (s *Site) PrepareStart(v *Start) { v.result = rendered(s.inspectResult(v)) }
 
-func (s *Site) result(v *Start) g.Node {
-	if v.result == nil {
-		return s.inspectResult(v)
-	}
-	return v.result
-}
-
 // inspectResult shows what was found in the text.
 func (s *Site) inspectResult(v *Start) g.Node {
 	return g.Group{

@@ -53,7 +53,7 @@ func (s *Site) lockTable(v *Locks) g.Node {
 func lockRow(l *wire.Lock) g.Node {
 	holder := l.Holder
 	if holder.GPID == "" {
-		return h.Tr(h.Td(h.B(g.Text(phrase.Shown(l.Name)))), h.Td(h.ColSpan("4"), g.Text("held by a program that does not say who it is, such as flock(1)")))
+		return h.Tr(h.Td(h.B(g.Text(phrase.Shown(l.Name)))), h.Td(h.ColSpan("4"), g.Text(unnamedHolder)))
 	}
 	waiting := g.Node(soften("not counted: the kernel holds this lock, and shows no queue"))
 	if l.Waiters != nil {

@@ -3,6 +3,7 @@ package page
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -112,16 +113,9 @@ func queries(name string, all []wire.Query) g.Node {
 // parameters kept.
 func presetLinks(path, since string, kept url.Values) g.Node {
 	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
-		return h.A(h.Class("chip"), h.Href(path+"?since="+p.Since+and(kept)), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
+		query := strings.TrimSuffix("?since="+p.Since+"&"+kept.Encode(), "&")
+		return h.A(h.Class("chip"), h.Href(path+query), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
 	}))
-}
-
-// and returns parameters that follow another one in a URL.
-func and(kept url.Values) string {
-	if len(kept) == 0 {
-		return ""
-	}
-	return "&" + kept.Encode()
 }
 
 // coloredDigits are the three fields of an ObjectId in their colours.

@@ -168,15 +168,22 @@ func (s *Site) adoptedNode(a wire.Adopted) g.Node {
 		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.SampleID.String())), g.Text(a.SampleID.String())), g.Text(" "+shows))
 }
 
-// Unit is the unit of a number of the load.
-type Unit int
+// Unit is the unit of a number of the load: how its values are marked on an axis.
+type Unit struct {
+	step func(most float64) float64
+	text func(float64) string
+}
 
 // The units.
-const (
-	Things     Unit = iota // a number of something
-	Bytes                  // a size
-	Processors             // how many are in use
+var (
+	Things     = Unit{plot.DecimalStep, digits(-1)}                                                  // a number of something
+	Bytes      = Unit{plot.BinaryStep, func(v float64) string { return humanize.IBytes(uint64(v)) }} // a size
+	Processors = Unit{plot.DecimalStep, digits(3)}                                                   // how many are in use
 )
+
+func digits(n int) func(float64) string {
+	return func(v float64) string { return strconv.FormatFloat(v, 'g', n, 64) }
+}
 
 // Series is a number of the load over time. A value below 0 was not measured. All series
 // of a process have a point for each of its samples.
@@ -184,18 +191,6 @@ type Series struct {
 	Title  string
 	Unit   Unit
 	Points []plot.Point
-}
-
-// axis returns how the values of the unit are marked on an axis.
-func (u Unit) axis() (step func(most float64) float64, text func(float64) string) {
-	switch u {
-	case Bytes:
-		return plot.BinaryStep, func(v float64) string { return humanize.IBytes(uint64(v)) }
-	case Processors:
-		return plot.DecimalStep, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
-	default:
-		return plot.DecimalStep, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	}
 }
 
 // briefly is how many numbers of the load a row shows: the first ones that were measured.
@@ -207,10 +202,9 @@ func briefLoad(all []Series, interval time.Duration) g.Node {
 		return h.Span(h.Class("soft"), g.Text("not measured"))
 	}
 	return g.Map(all[:min(len(all), briefly)], func(s Series) g.Node {
-		_, text := s.Unit.axis()
 		last := "–"
 		if v := s.Points[len(s.Points)-1].Value; v >= 0 {
-			last = text(v)
+			last = s.Unit.text(v)
 		}
 		return h.Div(h.Class("brief"), plot.Spark(s.Title+" over time", s.Points, interval), h.Span(h.Class("number"), g.Text(last+" ")), h.Span(h.Class("soft"), g.Text(s.Title)))
 	})
@@ -219,8 +213,7 @@ func briefLoad(all []Series, interval time.Duration) g.Node {
 // drawLoads draws each of all over one time, with its title.
 func drawLoads(all []Series, axis plot.Axis, interval time.Duration) (plots []g.Node) {
 	for _, s := range all {
-		step, text := s.Unit.axis()
-		if svg := plot.Line(s.Title+" over time", axis, s.Points, interval, step, text); svg != "" {
+		if svg := plot.Line(s.Title+" over time", axis, s.Points, interval, s.Unit.step, s.Unit.text); svg != "" {
 			plots = append(plots, h.Section(h.H3(g.Text(strings.ToUpper(s.Title[:1])+s.Title[1:])), panel("scroll latest", "Plot of "+s.Title, svg)))
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Site) Start(v *Start) g.Node {
 	return g.Group{
 		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
 		h.Div(h.Class("start"),
-			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.result(v))),
+			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), v.result, g.Iff(v.result == nil, func() g.Node { return s.inspectResult(v) }))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
 		v.Now.cards,
 	}
