@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"html"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,6 +50,27 @@ func TestNewIDsOnThePage(t *testing.T) {
 	} {
 		if got := createOnPage(t, r, form); got.status != 422 || !strings.Contains(got.body, want) {
 			t.Errorf("%s: status %d without %q", form, got.status, want)
+		}
+	}
+}
+
+// What the page writes, it reads: an id in each of its formats can be pasted into it.
+func TestFormatsOfThePageCanBePasted(t *testing.T) {
+	r := serve(t, server.Options{})
+	formats := regexp.MustCompile(`<option value="(\w+)" title=`).FindAllStringSubmatch(createOnPage(t, r, "count=1").body, -1)
+	if len(formats) < 5 {
+		t.Fatalf("the page offers %d formats", len(formats))
+	}
+	for _, format := range formats {
+		page := createOnPage(t, r, "count=1&at=2026-11-01&format="+format[1]).body
+		made := regexp.MustCompile(`data-copy-all="">(?:<code>(.*)\n</code>|<li class="id" data-copy="(\w+)")`).FindStringSubmatch(page)
+		if made == nil {
+			t.Fatalf("%s: the page has no new id", format[1])
+		}
+		text := html.UnescapeString(made[1] + made[2])
+		pasted := r.get(t, "/?id="+url.QueryEscape(text), "Accept", "text/html").body
+		if strings.Contains(pasted, "not an id") || !strings.Contains(pasted, "2026-11-01 00:00:00 UTC") {
+			t.Errorf("%s: the page does not read %q", format[1], text)
 		}
 	}
 }

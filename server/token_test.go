@@ -76,8 +76,12 @@ func TestSessions(t *testing.T) {
 			t.Errorf("a session of a token for reading: %d", got.status)
 		}
 	}
-	if page := r.get(t, "/range", "Cookie", one, "Accept", "text/html").body; !strings.Contains(page, `action="/logout"`) {
-		t.Error("the page has no way to log out")
+	page := r.get(t, "/range", "Cookie", one, "Accept", "text/html").body
+	if !strings.Contains(page, `action="/logout"`) || !strings.Contains(page, `href="/openapi.json"`) {
+		t.Error("the page has no way to log out, or to the description of the API")
+	}
+	if page := r.get(t, "/login", "Accept", "text/html").body; strings.Contains(page, "openapi.json") {
+		t.Error("the login leads to the description of the API, which a stranger may not see")
 	}
 	out := r.do(t, "POST", "/logout", nil, "Cookie", one, "Accept", "text/html")
 	if out.status != 303 || !strings.Contains(out.header.Get("Set-Cookie"), "Max-Age=0") {

@@ -81,7 +81,7 @@ func (s *Site) Frame(f Frame) g.Node {
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
-			h.Footer(s.once("foot", s.foot), g.Iff(f.Session, func() g.Node {
+			h.Footer(s.once("foot "+strconv.FormatBool(f.Now != nil), func() g.Node { return s.foot(f.Now != nil) }), g.Iff(f.Session, func() g.Node {
 				return h.Form(h.Method("post"), h.Action(s.URL("/logout")), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
 			})),
 			h.Div(h.ID("said"), h.Class("said"), h.Role("status"), h.Aria("live", "polite")),
@@ -115,9 +115,9 @@ func (s *Site) way(current string) g.Node {
 	}
 }
 
-// foot is the version, the description of the API, and the keys.
-func (s *Site) foot() g.Node {
-	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)+" · "), h.A(h.Href(s.URL("/openapi.json")), g.Text("HTTP API")), h.Span(h.Class("keys"),
+// foot is the version, the description of the API for those who may see it, and the keys.
+func (s *Site) foot(api bool) g.Node {
+	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), g.If(api, g.Group{g.Text(" · "), h.A(h.Href(s.URL("/openapi.json")), g.Text("HTTP API"))}), h.Span(h.Class("keys"),
 		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
 		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
 }
