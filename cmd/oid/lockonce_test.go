@@ -56,7 +56,7 @@ func (c *crontab) call(host int, tick time.Time) {
 	call := fmt.Sprint(host, ":", tick.Unix())
 	args := []string{
 		// A release that the place loses, as FerretDB may, costs a TTL: less than 15 periods.
-		c.name, "--locks", c.url, "--ttl", "10s", "--once", c.period.String(), "--",
+		c.name, "--locks", c.url, "--ttl", "15s", "--once", c.period.String(), "--",
 		"sh", "-c", fmt.Sprintf("echo $OID_LOCK_TICK %s >>%s; exec sleep %.2f", call, c.log, c.job.Seconds()),
 	}
 	if host == 0 {
