@@ -98,7 +98,6 @@ func newPostgres(t testing.TB, settings []string) *PostgresServer {
 		Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t, settings: settings,
 		bin: filepath.Dir(slices.Max(programs)), data: filepath.Join(sharedFolder(t), "data"),
 	}
-	t.Cleanup(s.Kill)
 	return s
 }
 
@@ -121,6 +120,7 @@ func (s *PostgresServer) Start() {
 	}
 	name, args := unprivileged(s.t, filepath.Join(s.bin, "postgres"), args)
 	s.process = Start(s.t, name, args...)
+	s.t.Cleanup(s.Kill) // before that of Start, which ends the server alone: a process that was stopped would stay
 	Await(s.t, "answer of PostgreSQL", func() error {
 		select {
 		case <-s.process.done:
