@@ -51,9 +51,9 @@
 //
 // # Design
 //
-// Each id becomes a record of 16 bytes in the list of its process value. Lists for which
-// there is no memory are sorted and written to disk (internal/idset), and read again some
-// process values at a time.
+// Each id becomes a record of 16 bytes in the list of its process value. When memory is
+// full, the lists are sorted and written to disk (internal/idset). They are read again for
+// a few process values at a time.
 // Dumps are mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
 // process with a clock that runs forwards is divided into lines (lines.go), of which

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -74,11 +76,18 @@ only says how many these are.`,
 	return cmd
 }
 
-// needYes returns an error that says what --yes would do to a collection.
+// needYes returns an error that says what --yes would do to a collection, or that there is
+// none: a name may be mistyped.
 func needYes(ctx context.Context, s store.Store, what, collection string) error {
 	n, err := s.Count(ctx, collection, store.Range{})
 	if err != nil {
 		return err
+	}
+	if n == 0 {
+		names, err := s.Collections(ctx)
+		if err != nil || !slices.Contains(names, collection) {
+			return cmp.Or(err, fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection))
+		}
 	}
 	return usagef("give --yes to %s collection %s (%s)", what, collection, phrase.Count(n, "document", "documents"))
 }

@@ -34,7 +34,7 @@ type area struct {
 	width             int   // of the drawing; 0 for the usual one
 	above             int   // room above the plot, at least top
 	left, right, high int   // margins of the plot, and its height
-	rows              []int // of each mark's label, or -1 where there is no room for it
+	rows              []int // the row of each mark's label; -1: it has no room
 	limit             float64
 	b                 strings.Builder
 }
