@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -30,13 +31,20 @@ type running struct {
 	fails  bool         // Serve is to return an error
 }
 
-// serve starts a server on a free port. Without o.Open it gets a store of its own.
+// serve starts a server on a free port, and waits for its store. Without o.Open it gets a
+// store of its own.
 func serve(t testing.TB, o server.Options) *running {
 	t.Helper()
 	if o.Open == nil {
 		o.Open = memoryStore
 	}
-	return serveAsIs(t, o, "127.0.0.1:0")
+	r := serveAsIs(t, o, "127.0.0.1:0")
+	base, err := url.Parse(o.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the store", func() bool { return r.get(t, strings.TrimSuffix(base.Path, "/")+"/readyz").body == "ready\n" })
+	return r
 }
 
 // memoryStore opens a store for one server, and fileStore one for several or for one that

@@ -191,12 +191,12 @@ func TestHeaders(t *testing.T) {
 func TestNothingOfTheInsideIsTold(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret-folder", "oid.db")
-	r := serve(t, server.Options{
+	r := serveAsIs(t, server.Options{
 		Open: func(context.Context) (store.Store, error) {
 			return nil, errors.New("open " + secret + ": no such file")
 		},
 		Limits: server.Limits{Store: time.Second},
-	})
+	}, "127.0.0.1:0")
 	for _, path := range []string{"/v1/processes", "/processes", "/v1/ids/507f1f77bcf86cd799439011", "/?id=507f1f77bcf86cd799439011", "/readyz", "/range", "/metrics"} {
 		got := r.get(t, path, "Accept", "text/html")
 		if strings.Contains(got.body, "secret-folder") || strings.Contains(got.body, "goroutine ") && path != "/metrics" {
@@ -226,7 +226,7 @@ func TestNothingOfTheInsideIsTold(t *testing.T) {
 func TestStoreComesLater(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "not-yet", "oid.db")
-	r := serve(t, server.Options{Open: fileStore(path)})
+	r := serveAsIs(t, server.Options{Open: fileStore(path)}, "127.0.0.1:0")
 	before := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
 	wantProblem(t, r.get(t, "/v1/processes"), 503, "store")
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {

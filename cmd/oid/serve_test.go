@@ -32,12 +32,35 @@ func startServe(ctx context.Context, t *testing.T, args ...string) (serve *exec.
 	var before strings.Builder
 	for log.Scan() {
 		if url, ok := strings.CutPrefix(log.Text(), "oid: serving on "); ok {
+			if strings.HasPrefix(url, "http://") {
+				awaitStore(t, url)
+			}
 			return serve, url, log
 		}
 		before.WriteString(log.Text() + "\n")
 	}
 	t.Fatalf("it does not serve: %s", before.String())
 	return nil, "", nil
+}
+
+// awaitStore returns when the server at url can use its store, for which it waits two
+// seconds at most before it serves.
+func awaitStore(t *testing.T, url string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		res, err := http.Get(url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(body) == "ready\n" {
+			return
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("after a minute: %s, %v", body, err)
+		}
+	}
 }
 
 // The whole command: it says where it serves, keeps the token, and ends with exit

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,8 @@ type connections struct {
 	perAddress int
 	trusted    func(netip.Addr) bool // proxies, which have no bound of their own
 	displaced  func()                // is called for each connection that was closed for another
+
+	closes atomic.Bool // Accept is to close the listener as soon as no client waits
 
 	mu        sync.Mutex
 	open      map[*connection]struct{}
@@ -53,7 +56,16 @@ func (l *connections) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
 		if err != nil {
-			return nil, err
+			if !l.closes.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil, err
+			}
+			if readable(l.Listener) {
+				l.wake(lookAt)
+				continue
+			}
+			_ = l.Listener.Close()
+			l.closes.Store(false)
+			return nil, net.ErrClosed
 		}
 		c := &connection{Conn: accepted, list: l, began: time.Now()}
 		if a := addressOf(accepted.RemoteAddr()); a.IsValid() && !l.trusted(a) {
@@ -170,27 +182,37 @@ func (l *connections) freeMemory() {
 
 // Times of the end of a server.
 const (
-	quietFor = time.Second           // a client that has been idle for so long sends nothing at this moment
-	lookAt   = 10 * time.Millisecond // between two looks at the connections
+	quietFor  = time.Second           // a client that has been idle for so long sends nothing at this moment
+	lookAt    = 10 * time.Millisecond // between two looks at the connections
+	acceptFor = time.Second           // then the listener closes although clients still wait
 )
 
 // settle closes the listener and returns when each connection is either worked on or
-// quiet, or ctx ends.
+// quiet, or ctx ends. Closing resets the clients that the kernel has already told that they
+// are connected. So Accept does it, right after a look that finds none: by another goroutine
+// the socket is only closed when Accept has returned, and until then clients come.
 func (l *connections) settle(ctx context.Context) {
+	l.closes.Store(true)
+	l.wake(0)
+	defer time.AfterFunc(acceptFor, func() {
+		_ = l.Listener.Close()
+		l.closes.Store(false)
+	}).Stop()
 	tick := time.Tick(lookAt)
-	for range 10 { // clients that the kernel has already told that they are connected
-		if !readable(l.Listener) {
-			break
-		}
-		<-tick
-	}
-	_ = l.Listener.Close()
-	for l.busy() {
+	for l.closes.Load() || l.busy() {
 		select {
 		case <-tick:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// wake lets Accept look around after d, unless a client connects before. A listener without
+// deadlines is closed after acceptFor.
+func (l *connections) wake(d time.Duration) {
+	if s, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		_ = s.SetDeadline(time.Now().Add(d)) // an error ends Accept
 	}
 }
 
