@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 		length = 10 * time.Minute
 	}
 	r := serve(t, server.Options{
-		Drain: testenv.Size(3*time.Second, 5*time.Second), Grace: time.Minute,
+		Drain: testenv.Size(time.Second, 5*time.Second), Grace: time.Minute,
 		// On a machine that is busy with 200 connections and their client, slow is
 		// not broken.
 		Limits: server.Limits{Uploads: 200, Store: time.Minute},

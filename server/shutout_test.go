@@ -244,8 +244,8 @@ func underAttack(t *testing.T, attacks ...attack) {
 	}
 	defer all.Wait()
 	defer stop()
-	time.Sleep(2 * time.Second) // until it is in full swing
-	const probes = 20
+	time.Sleep(testenv.Size(time.Second, 2*time.Second)) // until it is in full swing
+	probes := testenv.Size(10, 20)
 	var late, failed atomic.Int32
 	var worst atomic.Int64
 	var asked sync.WaitGroup
@@ -273,7 +273,7 @@ func underAttack(t *testing.T, attacks ...attack) {
 	}
 	asked.Wait()
 	t.Logf("of %d requests %d failed and %d took more than %v, the slowest %v", 2*probes, failed.Load(), late.Load(), bound, time.Duration(worst.Load()))
-	if failed.Load() > 0 || late.Load() > probes/2 {
+	if failed.Load() > 0 || int(late.Load()) > probes/2 {
 		t.Errorf("of %d requests %d failed and %d took more than %v", 2*probes, failed.Load(), late.Load(), bound)
 	}
 }

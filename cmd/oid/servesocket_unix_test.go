@@ -42,6 +42,7 @@ func socketOfSystemd(t *testing.T) (socket *os.File, url string) {
 // is ready, that it lives and that it stops, and the next one serves at the same
 // socket.
 func TestServeUnderSystemd(t *testing.T) {
+	t.Parallel()
 	socket, url := socketOfSystemd(t)
 	notified := filepath.Join(t.TempDir(), "notify")
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: notified, Net: "unixgram"})
@@ -204,6 +205,7 @@ func TestDeployUnixSocket(t *testing.T) {
 // A certificate that was replaced is used without a restart, and one that is broken is
 // not.
 func TestServeTLS(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	testenv.Certificate(t, 1, certFile, keyFile)

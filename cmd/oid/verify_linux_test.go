@@ -47,6 +47,7 @@ func judged(t *testing.T, flags string, command []string) (v wire.Verification, 
 
 // Faults of programs are found: the promises that they break, no others, and the cause.
 func TestVerifyFindsFaults(t *testing.T) {
+	t.Parallel()
 	const copies, one, fork, decode = "--ids 2000", "--ids 2000 --copies 1", "--ids 500 --fork", "--decode"
 	const moving = "--ids 30000 --copies 1 --clock "
 	for _, c := range []struct{ kind, flags, broken, cause string }{
