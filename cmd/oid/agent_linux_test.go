@@ -189,7 +189,9 @@ func TestAgentSocket(t *testing.T) {
 		{"--token-file x", "is for --server", 2},
 		{"--listen " + socket + "2 --group no-such-group", "no-such-group", 1},
 	} {
-		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()
+		agent := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...)
+		agent.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir()) // not everybody has one
+		out, err := agent.CombinedOutput()
 		exit, _ := err.(*exec.ExitError)
 		if exit == nil || exit.ExitCode() != test.code || !strings.Contains(string(out), test.want) {
 			t.Errorf("oid agent %s: %v %s; want code %d and %q", test.args, err, out, test.code, test.want)

@@ -251,6 +251,9 @@ var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-
 // otherPrograms are those that the commands of a session use and not every system has.
 var otherPrograms = regexp.MustCompile(`\b(?:python3|curl)\b`)
 
+// docsEnviron returns the environment of the reader of a document, whose times are UTC.
+func docsEnviron() []string { return append(os.Environ(), "TZ=UTC", "LC_ALL=C.UTF-8") }
+
 // runSessions runs every command of the sessions of one document, in order, with the oid
 // in the folder bin, and compares what it prints: ids, times and versions need only be there.
 func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
@@ -276,7 +279,7 @@ func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
 			}
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "go run ./cmd/oid", "oid"))
 			cmd.Dir = work
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
+			cmd.Env = append(docsEnviron(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
 			for _, program := range otherPrograms.FindAllString(command, -1) {
 				if _, err := exec.LookPath(program); err != nil {
 					testenv.Missing(t, program+" is not installed: apt-get install "+program)

@@ -86,7 +86,7 @@ func (c *databaseClients) run(block fencedBlock) {
 		cmd = exec.Command(client[0], append(client[1:], "--batch", "--skip-column-names")...)
 	} else {
 		cmd = exec.Command("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--field-separator=\t", "--set=ON_ERROR_STOP=1")
-		cmd.Env = append(os.Environ(), c.postgres()...)
+		cmd.Env = append(docsEnviron(), c.postgres()...)
 	}
 	want := strings.ReplaceAll("\n"+expectedRows.FindString(statements), "\n-- ", "\n")
 	cmd.Stdin = strings.NewReader(statements)

@@ -70,7 +70,11 @@ func (c *crontab) call(host int, tick time.Time) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.called = append(c.called, elsewhere[1])
-	case code == exitLockFailed && strings.Contains(said, "between two ticks"): // the machine is slow
+	// The machine is slow, so that a server may be, too.
+	case code == exitLockFailed && strings.Contains(said, "between two ticks"),
+		code == exitLockLost && strings.Contains(said, "expired before it could be renewed"),
+		code == 0 && strings.Contains(said, "does not answer (no answer within"):
+		c.t.Logf("%s on host %d: exit code %d: %s", c.name, host, code, said)
 	case code != 0, said != "" && !strings.Contains(said, "no earlier run of"):
 		c.t.Errorf("%s on host %d: exit code %d, which cron does not expect; it mails %q", c.name, host, code, said)
 	}

@@ -156,7 +156,7 @@ func TestSQLBoundsUseTheIndex(t *testing.T) {
 func queryPostgres(t *testing.T, statements string, expressions []string) []string {
 	clients := newDatabaseClients(t)
 	cmd := exec.Command("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1", "--pset=null=NULL")
-	cmd.Env = append(os.Environ(), clients.postgres()...)
+	cmd.Env = append(docsEnviron(), clients.postgres()...)
 	cmd.Stdin = strings.NewReader(statements + selects(expressions))
 	return lines(t, cmd)
 }
