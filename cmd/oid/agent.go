@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,7 @@ func (a *agency) run(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return err
 	}
+	a.options.State = cmp.Or(a.options.State, l.Addr().String()+".state")
 	std.warn("the agent listens on %s", l.Addr())
 	notify(ctx)
 	return agent.Serve(ctx, l, &a.options)
@@ -127,11 +129,8 @@ func (a *agency) check(cmd *cobra.Command) error {
 			a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock")
 		}
 		if !filepath.IsAbs(a.listen) {
-			return usagef("$XDG_RUNTIME_DIR is not set; name the path of the socket with --listen")
+			a.listen = "" // which matters unless systemd passes a socket
 		}
-	}
-	if a.options.State == "" {
-		a.options.State = a.listen + ".state"
 	}
 	if err := a.unix.check(); err != nil {
 		return err
@@ -176,9 +175,7 @@ func (a *agency) openStore(ctx context.Context) (_ agent.Sink, err error) {
 // socket returns the socket that systemd passes, or creates one. chosen means that the
 // flag --listen names one.
 func (a *agency) socket(ctx context.Context, chosen bool) (*net.UnixListener, error) {
-	if err := os.MkdirAll(filepath.Dir(a.listen), 0o755); err != nil {
-		return nil, fmt.Errorf("create the folder of the socket: %w", err)
-	}
+	a.unix.makeFolder = true
 	l, err := listen(ctx, "unix:"+a.listen, chosen, &a.unix)
 	if err != nil {
 		return nil, err

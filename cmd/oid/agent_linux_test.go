@@ -189,9 +189,7 @@ func TestAgentSocket(t *testing.T) {
 		{"--token-file x", "is for --server", 2},
 		{"--listen " + socket + "2 --group no-such-group", "no-such-group", 1},
 	} {
-		agent := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...)
-		agent.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir()) // not everybody has one
-		out, err := agent.CombinedOutput()
+		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()
 		exit, _ := err.(*exec.ExitError)
 		if exit == nil || exit.ExitCode() != test.code || !strings.Contains(string(out), test.want) {
 			t.Errorf("oid agent %s: %v %s; want code %d and %q", test.args, err, out, test.code, test.want)
@@ -200,7 +198,7 @@ func TestAgentSocket(t *testing.T) {
 }
 
 // The agent takes the socket that systemd passes, at which programs connect while no
-// agent runs, and reports that it is ready.
+// agent runs. It needs no place of its own for a socket then.
 func TestAgentUnderSystemd(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -220,11 +218,14 @@ func TestAgentUnderSystemd(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := c.Write([]byte("oid1 " + oidOutput(t, "new"))); err != nil {
 			t.Fatal(err)
 		}
-		agent := exec.Command("sh", "-c", `LISTEN_PID=$$ exec oid agent --store "sqlite:$0/db" --state "$0/state"`, folder)
-		agent.Env, agent.ExtraFiles, agent.Stderr = append(os.Environ(), "LISTEN_FDS=1"), []*os.File{socket}, os.Stderr
+		agent := exec.Command("sh", "-c", `LISTEN_PID=$$ exec oid agent --store "sqlite:$0/db"`, folder)
+		agent.Env, agent.ExtraFiles, agent.Stderr = append(os.Environ(), "LISTEN_FDS=1", "XDG_RUNTIME_DIR="), []*os.File{socket}, os.Stderr
 		if err := agent.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -234,6 +235,9 @@ func TestAgentUnderSystemd(t *testing.T) {
 		_ = agent.Process.Signal(syscall.SIGTERM)
 		if err := agent.Wait(); err != nil {
 			t.Errorf("the agent ends with %v", err)
+		}
+		if _, err := os.Stat(l.Addr().String() + ".state"); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,6 +122,7 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 // unixFlags are the flags --mode and --group of a Unix socket.
 type unixFlags struct {
 	mode, group string
+	makeFolder  bool // of a socket that is created
 }
 
 func (u *unixFlags) add(f *pflag.FlagSet, mode string) {
@@ -138,6 +140,14 @@ func (u *unixFlags) check() error {
 
 // listen listens on a Unix socket. One that a killed program left behind is replaced.
 func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, error) {
+	if path == "" {
+		return nil, usagef("$XDG_RUNTIME_DIR is not set; name the path of the socket with --listen")
+	}
+	if u.makeFolder {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, fmt.Errorf("create the folder of the socket: %w", err)
+		}
+	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
