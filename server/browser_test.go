@@ -181,6 +181,15 @@ func (b *tab) as(l look) {
 	}
 }
 
+// in makes the browser one of somebody in a zone.
+func (b *tab) in(zone string) {
+	b.t.Helper()
+	b.do()
+	if _, err := chromedp.Call(b.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // screenshots is the variable that names the folder for pictures.
 const screenshots = "OID_SCREENSHOTS"
 

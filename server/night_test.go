@@ -20,6 +20,9 @@ var screens = []look{
 	{"360", 360, 800, 1, "light"},
 }
 
+// readers are in these zones: most pages say a time in UTC as well as in the reader's zone.
+var readers = []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"}
+
 // lowest returns where the element of the first line of a card with a name ends, in pixels
 // from the top of the page, or -1 if the line is missing or empty.
 const lowest = `(() => {
@@ -34,23 +37,26 @@ func TestNightView(t *testing.T) {
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), r.url)
 	_, id, _ := strings.Cut(views["inspect-one"], "id=")
-	for _, typed := range []bool{false, true} {
+	for _, zone := range readers {
+		b.in(zone)
 		for _, l := range screens {
-			b.as(l)
-			if typed {
-				b.open("/")
-				b.fill("#id", id)
-			} else {
-				b.open("/?id=" + id)
-			}
-			b.await(`document.querySelector('.id-card .choice')`)
-			for _, name := range []string{"Created", "Process", "Its state", "Load then", "Documents", "Beside it"} {
-				if got := eval[float64](b, fmt.Sprintf(lowest, name)); got < 0 || got > float64(l.height) {
-					t.Errorf("%s, typed %v: %s ends at %.0f of %d pixels", l.name, typed, name, got, l.height)
+			for _, typed := range []bool{false, true} {
+				b.as(l)
+				if typed {
+					b.open("/")
+					b.fill("#id", id)
+				} else {
+					b.open("/?id=" + id)
 				}
-			}
-			if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-				t.Errorf("%s: the page is %d pixels wider than the screen", l.name, wide)
+				b.await(`document.querySelector('.id-card .choice')`)
+				for _, name := range []string{"Created", "Process", "Its state", "Load then", "Documents", "Beside it"} {
+					if got := eval[float64](b, fmt.Sprintf(lowest, name)); got < 0 || got > float64(l.height) {
+						t.Errorf("%s in %s, typed %v: %s ends at %.0f of %d pixels", l.name, zone, typed, name, got, l.height)
+					}
+				}
+				if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+					t.Errorf("%s in %s: the page is %d pixels wider than the screen", l.name, zone, wide)
+				}
 			}
 		}
 	}
@@ -135,11 +141,14 @@ func TestTablesAreWhole(t *testing.T) {
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")
 	for _, name := range []string{"processes", "locks"} {
-		b.open(views[name])
-		for _, l := range screens[:2] {
-			b.as(l)
-			if cut := eval[int](b, `Math.max(...[...document.querySelectorAll('.panel.scroll')].map((e) => e.scrollWidth - e.clientWidth))`); cut > 0 {
-				t.Errorf("%s at %s: %d pixels of the table are cut", name, l.name, cut)
+		for _, zone := range readers {
+			b.in(zone)
+			b.open(views[name])
+			for _, l := range screens[:2] {
+				b.as(l)
+				if cut := eval[int](b, `Math.max(...[...document.querySelectorAll('.panel.scroll')].map((e) => e.scrollWidth - e.clientWidth))`); cut > 0 {
+					t.Errorf("%s at %s in %s: %d pixels of the table are cut", name, l.name, zone, cut)
+				}
 			}
 		}
 		if n := eval[int](b, `[...document.querySelectorAll('td, dd')].filter((e) => !e.innerText.trim() && !e.querySelector('svg')).length`); n != 0 {
