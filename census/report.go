@@ -34,7 +34,7 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 		out = *o
 	}
 	out.By, out.Zone = cmp.Or(out.By, AnyStep), cmp.Or(out.Zone, time.UTC)
-	out.Top = max(cmp.Or(out.Top, 10), 0) // from here on 0 is no limit
+	out.Top = max(cmp.Or(out.Top, 10), 0) // now 0 means that there is no limit
 	return out
 }
 

@@ -15,7 +15,7 @@ type Form struct {
 	query
 }
 
-// query has the parts of a condition in one language. In them <id> stands for a bound,
+// query has the parts of a condition in one language. In them <id> is replaced by a bound,
 // <column> for the column, <process> for the process value, in upper case for <PROCESS>,
 // and <n> for the number of its digits.
 type query struct {
