@@ -164,7 +164,7 @@ func length(b []byte, least, beyond uint32) (int, error) {
 	case n < least:
 		return 0, fmt.Errorf("length of %d bytes, want %d at least", n, least)
 	case uint64(n)+uint64(beyond) > uint64(len(b)):
-		return 0, fmt.Errorf("length of %d bytes, %d are left", n, len(b))
+		return 0, fmt.Errorf("value of %d bytes, %d are left", uint64(n)+uint64(beyond), len(b))
 	}
 	return int(n + beyond), nil
 }

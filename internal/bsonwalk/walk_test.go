@@ -2,6 +2,8 @@ package bsonwalk_test
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -52,6 +54,48 @@ func TestWalkRefusesCuts(t *testing.T) {
 			if whole := read == len(cut)-1 || n == 0; (w.Err() == nil) != whole {
 				t.Errorf("%v cut to %d bytes: %v after %d bytes", doc, len(cut), w.Err(), read)
 			}
+		}
+	}
+}
+
+// TestWalkSaysWhatIsWrong: each message names the field, what the document says and
+// what it has; a value that just fits is read.
+func TestWalkSaysWhatIsWrong(t *testing.T) {
+	for _, test := range []struct{ doc, want string }{
+		{"", "it ends in the middle"},
+		{"\x04\x00\x00\x00", "it ends in the middle"},
+		{"\x05\x00\x00\x00\x00", ""},
+		{"\x06\x00\x00\x00\x00", "its length is 5 bytes, it says 6"},
+		{"\x05\x00\x00\x80\x00", "its length is 5 bytes, it says 2147483653"},
+		{"\x05\x00\x00\x00\x01", "no zero byte at its end"},
+		{"\x08\x00\x00\x00\x0aab\x00", "it ends in the middle"},
+		{"\x08\x00\x00\x00\x0aa\x00\x00", ""},
+		{"\x09\x00\x00\x00\x08a\x00\x01\x00", ""},
+		{"\x08\x00\x00\x00\x08a\x00\x00", `field "a": it ends in the middle`},
+		{"\x0b\x00\x00\x00\x10a\x00\x01\x02\x03\x00", `field "a": it ends in the middle`},
+		{"\x08\x00\x00\x00\x20a\x00\x00", `field "a": 0x20 is not a BSON type`},
+		{"\x0b\x00\x00\x00\x02a\x00\x01\x00\x00\x00", `field "a": it ends in the middle`},
+		{"\x0d\x00\x00\x00\x02a\x00\x01\x00\x00\x00\x00\x00", ""},
+		{"\x0d\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00", `field "a": length of 0 bytes, want 1 at least`},
+		{"\x0d\x00\x00\x00\x02a\x00\x02\x00\x00\x00\x00\x00", `field "a": value of 6 bytes, 5 are left`},
+		{"\x0d\x00\x00\x00\x02a\x00\xff\xff\xff\xff\x00\x00", `field "a": value of 4294967299 bytes, 5 are left`},
+		{"\x0c\x00\x00\x00\x03a\x00\x04\x00\x00\x00\x00", `field "a": length of 4 bytes, want 5 at least`},
+		{"\x0d\x00\x00\x00\x04a\x00\x05\x00\x00\x00\x00\x00", ""},
+		{"\x0d\x00\x00\x00\x05a\x00\x00\x00\x00\x00\x00\x00", ""},
+		{"\x0c\x00\x00\x00\x05a\x00\x00\x00\x00\x00\x00", `field "a": value of 5 bytes, 4 are left`},
+		{"\x0a\x00\x00\x00\x0ba\x00\x00\x00\x00", ""},
+		{"\x0c\x00\x00\x00\x0ba\x00xy\x00\x00\x00", ""},
+		{"\x0a\x00\x00\x00\x0ba\x00xy\x00", `field "a": it ends in the middle`},
+		{"\x0a\x00\x00\x00\x0ba\x00x\x00\x00", `field "a": it ends in the middle`},
+		{"\x0c\x00\x00\x00\x0fa\x00\x0d\x00\x00\x00\x00", `field "a": length of 13 bytes, want 14 at least`},
+		{"\x19\x00\x00\x00\x0ca\x00\x01\x00\x00\x00\x00ABCDEFGHIJKL\x00", ""},
+		{"\x18\x00\x00\x00\x0ca\x00\x01\x00\x00\x00\x00ABCDEFGHIJK\x00", `field "a": value of 17 bytes, 16 are left`},
+	} {
+		w := bsonwalk.New([]byte(test.doc))
+		for w.Next() {
+		}
+		if got := fmt.Sprint(w.Err()); got != cmp.Or(test.want, "<nil>") {
+			t.Errorf("%x: %s, want %q", test.doc, got, test.want)
 		}
 	}
 }
