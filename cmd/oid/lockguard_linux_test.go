@@ -28,13 +28,25 @@ func kill(t *testing.T, pid string) {
 	gone(t, pid)
 }
 
-// signalPID sends a signal to a process.
+// signalPID sends s. After SIGSTOP it returns when all threads of the process stand still.
 func signalPID(t *testing.T, pid string, s syscall.Signal) {
 	t.Helper()
 	number, err := strconv.Atoi(pid)
 	if err := errors.Join(err, syscall.Kill(number, s)); err != nil {
 		t.Fatal(err)
 	}
+	if s != syscall.SIGSTOP {
+		return
+	}
+	testenv.Await(t, "process "+pid+" to stop", func() error {
+		threads, err := filepath.Glob("/proc/" + pid + "/task/*")
+		for _, thread := range threads {
+			if state := processState(strings.TrimPrefix(thread, "/proc/")); state != "T" {
+				err = errors.Join(err, fmt.Errorf("%s is in state %s", thread, state))
+			}
+		}
+		return err
+	})
 }
 
 // oid is killed. All that its command has started is killed too, also in sessions of its
@@ -103,7 +115,7 @@ func TestLockInAFileOutlivesTheGuard(t *testing.T) {
 		t.Errorf("%q, want %q", got, orphan)
 	}
 	if got := startLock(t, nil, "job", "--locks", place, "--wait", "0", "--", "true").code(); got != exitNotLocked {
-		t.Errorf("another oid lock exits with %d while process %s of the first runs, want %d", got, child, exitNotLocked)
+		t.Errorf("another oid lock exits with %d while process %s of the first is in state %q, want %d", got, child, processState(child), exitNotLocked)
 	}
 	kill(t, child)
 	if got := startLock(t, nil, "job", "--locks", place, "--wait", "30s", "--", "true").code(); got != 0 {
