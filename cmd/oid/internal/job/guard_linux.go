@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -219,18 +221,50 @@ func (g *group) processes() (found []process) {
 
 // descendants returns what descends from a process and has not ended.
 func descendants(pid int) (found []procfs.ProcStat) {
-	all, _ := procfs.AllProcs()
-	children := make(map[int][]procfs.ProcStat)
-	for _, p := range all {
-		if stat, err := p.Stat(); err == nil && stat.State != "Z" && stat.State != "X" {
-			children[stat.PPID] = append(children[stat.PPID], stat)
-		}
+	children := listedChildren
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil { // this kernel has no lists
+		children = childrenOfAll()
 	}
 	for parents := []int{pid}; len(parents) > 0; parents = parents[1:] {
-		for _, stat := range children[parents[0]] {
-			found = append(found, stat)
-			parents = append(parents, stat.PID)
+		for _, stat := range children(parents[0]) {
+			if stat.State != "Z" && stat.State != "X" {
+				found = append(found, stat)
+				parents = append(parents, stat.PID)
+			}
 		}
 	}
 	return found
+}
+
+// listedChildren reads the kernel's lists of the children of a process, proc_pid_task(5).
+// They find a process that starts another and ends: to read all processes takes longer
+// than it lives.
+func listedChildren(pid int) (found []procfs.ProcStat) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // the thread may have ended
+		for child := range strings.FieldsSeq(string(text)) {
+			pid, _ := strconv.Atoi(child)
+			p, err := procfs.NewProc(pid)
+			if err != nil {
+				continue
+			}
+			if stat, err := p.Stat(); err == nil {
+				found = append(found, stat)
+			}
+		}
+	}
+	return found
+}
+
+// childrenOfAll reads all processes, and returns a function that returns the children of one.
+func childrenOfAll() func(pid int) []procfs.ProcStat {
+	all, _ := procfs.AllProcs()
+	children := make(map[int][]procfs.ProcStat)
+	for _, p := range all {
+		if stat, err := p.Stat(); err == nil {
+			children[stat.PPID] = append(children[stat.PPID], stat)
+		}
+	}
+	return func(pid int) []procfs.ProcStat { return children[pid] }
 }
