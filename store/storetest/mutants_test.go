@@ -170,6 +170,7 @@ func mutants() []mutant {
 		{"GivenBytes", "changes what Insert is given", func(f *faulty) { f.Store = clearsGiven{f.Store} }},
 		{"GivenBytes", "keeps what Insert is given", keepsGiven("InsertMany")},
 		{"GivenBytes", "keeps what Replace is given", keepsGiven("Replace")},
+		{"GivenBytes", "keeps what Swap is given", keepsGiven("SwapMany")},
 		{"ReturnedBytes", "returns documents one behind the other", func(f *faulty) {
 			room := make(bson.Raw, 0, 1<<16)
 			f.gives = func(_ string, doc bson.Raw) bson.Raw {
