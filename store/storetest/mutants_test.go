@@ -314,19 +314,21 @@ func after(bound store.Key) store.Key {
 	return bound // there is none
 }
 
-// keepsGiven returns a change: Get returns the bytes that a call was given, and no copy.
+// keepsGiven returns a change: what a caller does to the bytes that a call was given, Get
+// returns.
 func keepsGiven(call string) func(*faulty) {
 	return func(f *faulty) {
-		kept := map[store.Key]bson.Raw{}
+		type given struct{ raw, before bson.Raw }
+		kept := map[store.Key]given{}
 		f.asked = func(c string, doc any) any {
 			if raw, ok := doc.(bson.Raw); ok && c == call {
-				kept[keyOf(raw)] = raw
+				kept[keyOf(raw)] = given{raw, slices.Clone(raw)}
 			}
 			return doc
 		}
 		f.gives = func(c string, doc bson.Raw) bson.Raw {
-			if raw := kept[keyOf(doc)]; c == "Get" && raw != nil {
-				return slices.Clone(raw)
+			if k := kept[keyOf(doc)]; c == "Get" && !bytes.Equal(k.raw, k.before) {
+				return slices.Clone(k.raw)
 			}
 			return doc
 		}
