@@ -32,7 +32,8 @@ func (d distance) before(t time.Time) time.Time {
 
 func (d distance) negative() distance { return distance{-d.months, -d.rest} }
 
-// units are the units of a distance, by their names in singular; the first is short.
+// units are the units of a distance, by their names in singular: the first is short, and
+// the last is that of "last week".
 var units = []struct {
 	names  []string
 	length distance
@@ -46,6 +47,14 @@ var units = []struct {
 	{[]string{"s", "sec", "second"}, distance{rest: time.Second}},
 	{[]string{"ms"}, distance{rest: time.Millisecond}},
 }
+
+// unitNames are the first names of all units, and unitWords their last ones.
+var unitNames, unitWords = func() (first, last []string) {
+	for _, u := range units {
+		first, last = append(first, u.names[0]), append(last, u.names[len(u.names)-1])
+	}
+	return first, last
+}()
 
 // unit returns the length of the unit of a name, in singular or plural; 0 if there is
 // none.
@@ -106,7 +115,7 @@ var (
 	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-z]+)[ ,]*(?:and )?`)
 
 	// oneUnit is 1 of a unit before now, without the number.
-	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (year|month|week|day|hour|minute|second|ms))$`)
+	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (` + strings.Join(unitWords, "|") + `))$`)
 )
 
 // Duration reads a length of time such as 36h, 7d, 2 weeks or 1 year, without a sign.

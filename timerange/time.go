@@ -13,15 +13,11 @@ import (
 // Help returns a paragraph about what [Parse] reads. zone says in which zone times
 // without one are read.
 func Help(zone string) string {
-	var names []string
-	for _, u := range units {
-		names = append(names, u.names[0])
-	}
 	return `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
 (2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday
 9:00, last tuesday, a distance from now (-7d, -36h, 2 hours ago, last month), Unix
 seconds (1795183200 or @1795183200), or an ObjectId, which means its creation time.
-The units of a distance are ` + strings.Join(names, " ") + ` and their names; a month ago is
+The units of a distance are ` + strings.Join(unitNames, " ") + ` and their names; a month ago is
 the same day and time. As the end of a range, +2h counts from its beginning, and 10:00
 is on the same day.`
 }

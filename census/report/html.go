@@ -174,7 +174,7 @@ func (p page) chart(size plot.Size) plot.SVG {
 	var marks []plot.Mark
 	events := shown(p.Report)
 	for _, e := range events[:min(len(events), maxMarks)] {
-		label, sentence := words(e, p.in)
+		label, sentence := eventTexts(e, p.in)
 		m := plot.Mark{At: p.share(e.Start), Label: label, Title: p.at(e.Start) + " " + sentence, Class: string(e.Kind)}
 		if e.Kind == census.KindDeletion && e.Share < 1 {
 			m.Until, m.Missing = p.share(e.End), 1/(1-e.Share)
@@ -212,7 +212,7 @@ func (p page) events() g.Node {
 	return g.Group{
 		h.H2(g.Text("What happened")),
 		h.Ul(h.Class("events"), g.Map(p.Events[:min(len(p.Events), maxMarks)], func(e census.Event) g.Node {
-			_, sentence := words(e, p.in)
+			_, sentence := eventTexts(e, p.in)
 			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence)))
 		})),
 		g.If(left > 0, h.P(h.Class("soft"), g.Textf("And %d more.", left))),

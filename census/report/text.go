@@ -117,7 +117,7 @@ func (t *textWriter) events(r *census.Report) {
 	}
 	t.printf("\nevents\n")
 	for _, e := range r.Events[:min(len(r.Events), maxEvents)] {
-		_, sentence := words(e, zoneOf(r))
+		_, sentence := eventTexts(e, zoneOf(r))
 		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence)
 	}
 	if left := len(r.Events) - maxEvents; left > 0 {

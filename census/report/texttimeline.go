@@ -119,7 +119,7 @@ func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 		if out[i] != "" {
 			out[i] += ", "
 		}
-		label, _ := words(e, time.UTC)
+		label, _ := eventTexts(e, time.UTC)
 		out[i] += label
 	}
 	return out

@@ -65,7 +65,7 @@ func TestEveryCommandIsNamed(t *testing.T) {
 			t.Errorf("no script in testdata and no document has oid %s: write a script", c.Name())
 		}
 		if !strings.Contains(string(changes), "`"+c.Name()+"`") {
-			t.Errorf("CHANGELOG.md does not name `%s`", c.Name())
+			t.Errorf("CHANGELOG.md does not name `%s`: say there what it does", c.Name())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -52,6 +53,15 @@ func TestHelpTopics(t *testing.T) {
 	for _, c := range root.Commands() {
 		if c.IsAdditionalHelpTopicCommand() && !named[c.Name()] {
 			t.Errorf("no help leads to the topic %s", c.Name())
+		}
+	}
+}
+
+// The help about the sources of a census names each format, if only by its flag.
+func TestHelpNamesFormats(t *testing.T) {
+	for _, format := range source.Formats {
+		if format != source.Auto && !strings.Contains(strings.ToLower(censusSourcesHelp), string(format)) {
+			t.Errorf("oid help census-sources does not name the format %s: say there, beside \"a file\", what it is", format)
 		}
 	}
 }

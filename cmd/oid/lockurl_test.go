@@ -22,7 +22,7 @@ func TestLockEngines(t *testing.T) {
 		"sqlite": "sqlite:/data", "postgres": "postgres://h/d", "postgresql": "postgresql://h/d",
 		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d",
 	}
-	_, refused := lockEngineOf("etcd://user:secret@host")
+	_, refused := lockEngineOf("nothing://user:secret@host")
 	if usage := (usageError{}); !errors.As(refused, &usage) || strings.Contains(refused.Error(), "secret") {
 		t.Fatalf("a URL of no engine: %v, want a usageError without the password", refused)
 	}

@@ -117,6 +117,12 @@ func (f *faulty) Swap(ctx context.Context, name string, old bson.Raw, new any) (
 }
 
 func (f *faulty) SwapMany(ctx context.Context, name string, swaps []store.Swap) ([]bson.Raw, error) {
+	swaps = slices.Clone(swaps)
+	for i, swap := range swaps {
+		if swap.New != nil { // nil deletes
+			swaps[i].New = f.asked("SwapMany", swap.New)
+		}
+	}
 	s, ctx, name := f.with("SwapMany", ctx, name)
 	docs, err := s.SwapMany(ctx, name, swaps)
 	return f.given("SwapMany", docs), f.failed("SwapMany", err)

@@ -170,6 +170,7 @@ func mutants() []mutant {
 		{"GivenBytes", "changes what Insert is given", func(f *faulty) { f.Store = clearsGiven{f.Store} }},
 		{"GivenBytes", "keeps what Insert is given", keepsGiven("InsertMany")},
 		{"GivenBytes", "keeps what Replace is given", keepsGiven("Replace")},
+		{"GivenBytes", "keeps what Swap is given", keepsGiven("SwapMany")},
 		{"ReturnedBytes", "returns documents one behind the other", func(f *faulty) {
 			room := make(bson.Raw, 0, 1<<16)
 			f.gives = func(_ string, doc bson.Raw) bson.Raw {
@@ -313,19 +314,21 @@ func after(bound store.Key) store.Key {
 	return bound // there is none
 }
 
-// keepsGiven returns a change: Get returns the bytes that a call was given, and no copy.
+// keepsGiven returns a change: what a caller does to the bytes that a call was given, Get
+// returns.
 func keepsGiven(call string) func(*faulty) {
 	return func(f *faulty) {
-		kept := map[store.Key]bson.Raw{}
+		type given struct{ raw, before bson.Raw }
+		kept := map[store.Key]given{}
 		f.asked = func(c string, doc any) any {
 			if raw, ok := doc.(bson.Raw); ok && c == call {
-				kept[keyOf(raw)] = raw
+				kept[keyOf(raw)] = given{raw, slices.Clone(raw)}
 			}
 			return doc
 		}
 		f.gives = func(c string, doc bson.Raw) bson.Raw {
-			if raw := kept[keyOf(doc)]; c == "Get" && raw != nil {
-				return slices.Clone(raw)
+			if k := kept[keyOf(doc)]; c == "Get" && !bytes.Equal(k.raw, k.before) {
+				return slices.Clone(k.raw)
 			}
 			return doc
 		}
