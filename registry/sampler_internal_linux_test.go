@@ -62,7 +62,7 @@ func TestLoadIsReadFromStat(t *testing.T) {
 		want := noLoad
 		want.CPU, want.RSS, want.Files, want.Threads = 2*time.Second, 394*int64(os.Getpagesize()), 3, 7
 		if err != nil || got != want {
-			t.Errorf("process %q: %+v, %v, want %+v, with what is new in /proc", name, got, err, want)
+			t.Errorf("process %q: %+v, %v, want %+v: a new number needs its file in procTree, and its value here", name, got, err, want)
 		}
 	}
 }

@@ -222,8 +222,11 @@ func TestStoreEngines(t *testing.T) {
 				t.Errorf("locks at %s: %v, %v", want[scheme], l, err)
 			}
 		}
-		if !strings.Contains(storeHelp, e.url) || strings.Contains(locksHelp, e.url) == e.trial {
-			t.Errorf("the help does not say how to write the URL of a store in %s", e.name)
+		if !strings.Contains(storeHelp, e.url) {
+			t.Errorf("the help of stores does not say how to write the URL of one in %s, %q", e.name, e.url)
+		}
+		if strings.Contains(locksHelp, " "+e.url) == e.trial {
+			t.Errorf("the help of locks has %q of %s: %t, want %t", e.url, e.name, e.trial, !e.trial)
 		}
 	}
 	if got, err := (&storeFlag{}).engine(); err != nil || got.name != "SQLite" {

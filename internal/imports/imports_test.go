@@ -226,7 +226,7 @@ func TestEnginesAreKnown(t *testing.T) {
 				t.Errorf("%s/doc.go does not name the engine %s: add it to the engines before the first heading", contract, name)
 			}
 			if got := phrase.Plain(name + ": x"); got != "x" {
-				t.Errorf("errors show the name of the package %s: add it to packagePrefix in internal/phrase/plain.go", name)
+				t.Errorf("errors show the name of the package %s: add it to packagePrefix in internal/phrase/phrase.go", name)
 			}
 		}
 		if len(all) < 3 {

@@ -146,10 +146,12 @@ func FromLoad(l wire.Load) registry.Load {
 		}
 		return *n
 	}
-	out := registry.Load{
-		CPU: registry.Unmeasured, RSS: count(l.MemoryBytes), Heap: count(l.HeapBytes),
-		Files: count(l.Files), Threads: count(l.Threads), Goroutines: count(l.Goroutines),
+	var out registry.Load
+	for _, f := range registry.LoadFields {
+		*f.Of(&out) = registry.Unmeasured
 	}
+	out.RSS, out.Heap = count(l.MemoryBytes), count(l.HeapBytes)
+	out.Files, out.Threads, out.Goroutines = count(l.Files), count(l.Threads), count(l.Goroutines)
 	if l.CPUSeconds != nil {
 		out.CPU = time.Duration(*l.CPUSeconds * float64(time.Second))
 	}
