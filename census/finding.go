@@ -199,11 +199,7 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 				if i > 0 && r == e.examples[0] {
 					continue
 				}
-				note := of.notes[i%2]
-				if note == "" {
-					note = "process value " + processText(r.Value())
-				}
-				examples = append(examples, c.example(r, note))
+				examples = append(examples, c.example(r, cmp.Or(of.notes[i%2], "process value "+processText(r.Value()))))
 			}
 		}
 		finding := newFinding(of.kind, count, "", examples)

@@ -33,10 +33,7 @@ type Pruned struct {
 // the essence of the record, so that ids are still traced. Ages are by the wall clock
 // of this host. On an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
-	var keep PruneOptions
-	if o != nil {
-		keep = *o
-	}
+	keep := *cmp.Or(o, &PruneOptions{})
 	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {

@@ -207,7 +207,7 @@ func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	if err != nil {
 		return from, to, answered{err, errRequest}
 	}
-	return timeOrZero(since), timeOrZero(until), nil
+	return *cmp.Or(since, &from), *cmp.Or(until, &to), nil
 }
 
 // history returns members with their samples in order of time. Those of one time are not
@@ -243,13 +243,6 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 		}
 		return out, nil
 	})
-}
-
-func timeOrZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 // maxSamples is the maximum for a plot: a week at an interval of 10 s.

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -89,16 +90,13 @@ func rangeOf(from, to, column string) object {
 	if from == "" && to == "" {
 		span.Since = "24h"
 	}
-	if column == "" {
-		column = "_id"
-	}
 	r, err := span.Range(time.Now().UTC())
 	if err != nil {
 		return failed(err)
 	}
 	queries := []any{}
 	for _, f := range timerange.Forms {
-		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, column, "")})
+		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, cmp.Or(column, "_id"), "")})
 	}
 	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}
 }

@@ -140,12 +140,8 @@ func measured[N int64 | float64](n N) *N {
 
 // FromLoad returns l with registry.Unmeasured for what is absent.
 func FromLoad(l wire.Load) registry.Load {
-	count := func(n *int64) int64 {
-		if n == nil {
-			return registry.Unmeasured
-		}
-		return *n
-	}
+	none := int64(registry.Unmeasured)
+	count := func(n *int64) int64 { return *cmp.Or(n, &none) }
 	out := registry.Load{
 		CPU: registry.Unmeasured, RSS: count(l.MemoryBytes), Heap: count(l.HeapBytes),
 		Files: count(l.Files), Threads: count(l.Threads), Goroutines: count(l.Goroutines),

@@ -21,6 +21,7 @@
 package filelock
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -57,10 +58,7 @@ type Locker struct {
 // New returns a Locker for the locks of a folder, and creates the folder if it does
 // not exist.
 func New(dir string, o *Options) (*Locker, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
-	}
+	opts := *cmp.Or(o, &Options{})
 	c, err := calls.New(calls.Settings{Engine: "filelock", Process: opts.Process, Events: opts.Events})
 	if err != nil {
 		return nil, err

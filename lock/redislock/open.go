@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -69,12 +70,8 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
 	o.DisableCache = true
-	if o.Dialer.Timeout == 0 {
-		o.Dialer.Timeout = maxTry
-	}
-	if o.ConnWriteTimeout == 0 {
-		o.ConnWriteTimeout = maxTry
-	}
+	o.Dialer.Timeout = cmp.Or(o.Dialer.Timeout, maxTry)
+	o.ConnWriteTimeout = cmp.Or(o.ConnWriteTimeout, maxTry)
 	// Only requests with ToPipe share a connection, see rueidisDriver.
 	o.DisableAutoPipelining = true
 	// Requests of many goroutines on one connection go together in one packet, and
