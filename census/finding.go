@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census/internal/idset"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
@@ -139,11 +140,7 @@ func (c *Census) example(r idset.Record, note string) Example {
 }
 
 func (c *Census) examples(records []idset.Record) []Example {
-	var out []Example
-	for _, r := range records {
-		out = append(out, c.example(r, ""))
-	}
-	return out
+	return each.Of(records, func(r idset.Record) Example { return c.example(r, "") })
 }
 
 // findings returns the findings of a report.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/store"
 )
 
@@ -62,10 +63,7 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 		return 0, err
 	}
 	n, err = r.pruneEnded(ctx, m.Samples, before, maxBatch, func(entries []*endedDoc) (int64, error) {
-		blocks := make([]string, len(entries))
-		for i, e := range entries {
-			blocks[i] = e.Key[max(0, len(e.Key)-8):]
-		}
+		blocks := each.Of(entries, func(e *endedDoc) string { return e.Key[max(0, len(e.Key)-8):] })
 		return r.deleteSamples(ctx, blocks, before)
 	})
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 )
 
@@ -96,10 +97,7 @@ func describeAll(sources []*census.Source) (top, all []sourceLine) {
 type tally map[string]int64
 
 func (t tally) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		parts = append(parts, humanize.Comma(t[name])+" "+name)
-	}
+	parts := each.Of(slices.Sorted(maps.Keys(t)), func(name string) string { return humanize.Comma(t[name]) + " " + name })
 	return strings.Join(parts, ", ")
 }
 
