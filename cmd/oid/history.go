@@ -41,9 +41,9 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			from, to, err := times.times()
+			from, to, err := times.span().Times(times.zone.now())
 			if err != nil {
-				return err
+				return ofFlag(err)
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
 				r := where.registry(s)

@@ -92,6 +92,15 @@ func (l *Locker) files(name string) files {
 	return files{name, base + ".lock", base + recordSuffix, l.mode}
 }
 
+// lockKind says how a file is locked.
+type lockKind int
+
+const (
+	lockShared lockKind = iota
+	lockExclusive
+	lockInherited // exclusive, also for programs that this process starts, where they can
+)
+
 // take locks the file, or returns nil if somebody else has it locked. Programs
 // that this process starts inherit the lock if inherit is set.
 func (f files) take(inherit bool) (*kernelLock, error) {

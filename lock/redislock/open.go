@@ -41,7 +41,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	dialer := newDialer(clientOptions)
+	dialer := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
 	clientOptions.DialCtxFn = dialer.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
@@ -184,10 +184,6 @@ type dialer struct {
 
 	mu    sync.Mutex
 	conns map[*conn]time.Time // when they were opened
-}
-
-func newDialer(o rueidis.ClientOption) *dialer {
-	return &dialer{base: o.DialCtxFn, conns: make(map[*conn]time.Time)}
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
