@@ -43,13 +43,15 @@ const (
 	KindMixedTypes Kind = "mixed-types"
 )
 
-// kinds are the texts of all kinds, in the order of a report.
-var kinds = []struct {
+type kindTexts struct {
 	kind      Kind
 	counts    string // what Finding.Count counts
 	one, many string // after how many there are; the details follow
 	reason    string
-}{
+}
+
+// kinds are the texts of all kinds, in the order of a report.
+var kinds = []kindTexts{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
 		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, two processes created the same ids, or one created more than 16,777,216 in a second. Compare the documents before one replaces the other.",
@@ -93,12 +95,7 @@ var kinds = []struct {
 }
 
 // Kinds are all kinds, in the order of a report.
-var Kinds = func() (all []Kind) {
-	for _, k := range kinds {
-		all = append(all, k.kind)
-	}
-	return all
-}()
+var Kinds = each.Of(kinds, func(k kindTexts) Kind { return k.kind })
 
 // Counts returns what Finding.Count counts: ids, processes or values.
 func (k Kind) Counts() string { return kinds[slices.Index(Kinds, k)].counts }

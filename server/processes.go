@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
@@ -87,9 +88,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		given.Set("after", found.next)
 		data.Next = "/processes?" + given.Encode()
 	}
-	for _, state := range registry.States {
-		data.States = append(data.States, string(state))
-	}
+	data.States = each.Of(registry.States, func(state registry.State) string { return string(state) })
 	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 

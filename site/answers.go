@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/odds"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
@@ -94,10 +95,9 @@ func rangeOf(from, to, column string) object {
 	if err != nil {
 		return failed(err)
 	}
-	queries := []any{}
-	for _, f := range timerange.Forms {
-		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, cmp.Or(column, "_id"), "")})
-	}
+	queries := each.Of(timerange.Forms, func(f timerange.Form) any {
+		return object{"for": f.Name, "about": f.About, "text": f.Write(r, cmp.Or(column, "_id"), "")}
+	})
 	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}
 }
 

@@ -235,11 +235,10 @@ var findingTexts = map[census.Kind]string{
 }
 
 // faults returns what was found of a process.
-func faults(p census.Process) (out []string) {
-	for _, k := range p.Findings() {
-		out = append(out, cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " ")))
-	}
-	return out
+func faults(p census.Process) []string {
+	return each.Of(p.Findings(), func(k census.Kind) string {
+		return cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " "))
+	})
 }
 
 // notes returns what else is known of a process.

@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"gpid":                       {},
 	"census":                     {"census/internal/idset", "census/source", "objectid", "internal/era", "internal/phrase", "internal/each"},
 	"census/internal/idset":      {"objectid", "internal/each"},
-	"inspect":                    {"objectid", "gpid", "internal/era", "internal/classic", "internal/pattern"},
+	"inspect":                    {"objectid", "gpid", "internal/era", "internal/classic", "internal/pattern", "internal/each"},
 	"census/source":              {"paste", "objectid", "internal/bsonwalk", "internal/each"},
 	"census/report":              {"census", "internal/phrase", "internal/plot", "internal/each"},
 	"paste":                      {"inspect", "objectid", "internal/era", "internal/pattern"},
@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"internal/phrase":            {"internal/pattern"},
 	"internal/plot":              {},
 	"timerange":                  {"objectid", "internal/pattern"},
-	"store":                      {"objectid"},
+	"store":                      {"objectid", "internal/each"},
 	"internal/bsonwalk":          {},
 	"internal/causes":            {},
 	"store/internal/engine":      {"store", "objectid", "internal/bsonwalk", "internal/causes"},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"cmd/oid/internal/documents": {"store"},
 	"cmd/oid/internal/target":    {"objectid"},
 	"cmd/oid/internal/verify":    {"objectid", "server/wire"},
-	"site":                       {"inspect", "paste", "timerange", "objectid", "internal/odds", "internal/phrase"},
+	"site":                       {"inspect", "paste", "timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
 	"cmd/oid":                    nil, // everything
 }
 
