@@ -64,6 +64,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,10 +115,7 @@ type Options struct {
 }
 
 func (o *Options) withDefaults() Options {
-	var out Options
-	if o != nil {
-		out = *o
-	}
+	out := *cmp.Or(o, &Options{})
 	read := out.reading().WithDefaults()
 	out.Field, out.Workers = read.Field, read.Workers
 	if out.Memory <= 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census/internal/idset"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
@@ -42,13 +43,15 @@ const (
 	KindMixedTypes Kind = "mixed-types"
 )
 
-// kinds are the texts of all kinds, in the order of a report.
-var kinds = []struct {
+type kindTexts struct {
 	kind      Kind
 	counts    string // what Finding.Count counts
 	one, many string // after how many there are; the details follow
 	reason    string
-}{
+}
+
+// kinds are the texts of all kinds, in the order of a report.
+var kinds = []kindTexts{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
 		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, two processes created the same ids, or one created more than 16,777,216 in a second. Compare the documents before one replaces the other.",
@@ -92,12 +95,7 @@ var kinds = []struct {
 }
 
 // Kinds are all kinds, in the order of a report.
-var Kinds = func() (all []Kind) {
-	for _, k := range kinds {
-		all = append(all, k.kind)
-	}
-	return all
-}()
+var Kinds = each.Of(kinds, func(k kindTexts) Kind { return k.kind })
 
 // Counts returns what Finding.Count counts: ids, processes or values.
 func (k Kind) Counts() string { return kinds[slices.Index(Kinds, k)].counts }
@@ -139,11 +137,7 @@ func (c *Census) example(r idset.Record, note string) Example {
 }
 
 func (c *Census) examples(records []idset.Record) []Example {
-	var out []Example
-	for _, r := range records {
-		out = append(out, c.example(r, ""))
-	}
-	return out
+	return each.Of(records, func(r idset.Record) Example { return c.example(r, "") })
 }
 
 // findings returns the findings of a report.
@@ -199,11 +193,7 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 				if i > 0 && r == e.examples[0] {
 					continue
 				}
-				note := of.notes[i%2]
-				if note == "" {
-					note = "process value " + processText(r.Value())
-				}
-				examples = append(examples, c.example(r, note))
+				examples = append(examples, c.example(r, cmp.Or(of.notes[i%2], "process value "+processText(r.Value()))))
 			}
 		}
 		finding := newFinding(of.kind, count, "", examples)

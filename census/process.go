@@ -61,7 +61,8 @@ func (t *tally) count(e idset.Extent) {
 
 // countIDs counts the ids of p, second by second, and returns where its counter went.
 func (t *tally) countIDs(p *process, mayBeBound bool) follower {
-	f, s := newFollower(), secondCount{bucket: -1}
+	f := follower{at: -1, above: counterSpan{-1, -1}, wrapped: counterSpan{-1, -1}}
+	s := secondCount{bucket: -1}
 	t.missing = t.missing[:0]
 	t.ids += int64(p.Len())
 	var prev idset.Record
@@ -234,10 +235,6 @@ func (l *gapSpans) add(from, to uint32, n int64) {
 
 // counterSpan are a first and a last counter; last is -1 if there is none.
 type counterSpan struct{ first, last int64 }
-
-func newFollower() follower {
-	return follower{at: -1, above: counterSpan{-1, -1}, wrapped: counterSpan{-1, -1}}
-}
 
 // enter begins a second.
 func (f *follower) enter(second uint32) {

@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
@@ -138,13 +139,15 @@ const (
 	GPID      Format = "gpid"
 )
 
-// kinds are all formats, in the order in which they are tried.
-var kinds = []struct {
+type kind struct {
 	format Format
 	name   string // for people
 	read   func(string, Options) (Report, bool)
 	forms  map[int]string // describe the ids of each length, for an error; nil if others have that length
-}{
+}
+
+// kinds are all formats, in the order in which they are tried.
+var kinds = []kind{
 	{ObjectID, "ObjectId", readObjectID, map[int]string{24: "an ObjectId has 24 hexadecimal digits"}},
 	{UUID, "UUID", readUUID, map[int]string{
 		32: "a UUID has 32 hexadecimal digits",
@@ -161,20 +164,11 @@ var kinds = []struct {
 }
 
 // Formats are all formats.
-var Formats = func() (all []Format) {
-	for _, k := range kinds {
-		all = append(all, k.format)
-	}
-	return all
-}()
+var Formats = each.Of(kinds, func(k kind) Format { return k.format })
 
 // Names returns the names of all formats for people, as a list in words.
 func Names() string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each.Of(kinds, func(k kind) string { return k.name }), ", ")
 }
 
 // Verdict is how far a [Reading] can be believed.

@@ -1,6 +1,7 @@
 package objectid
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -122,11 +123,8 @@ var ErrExhausted = errors.New("objectid: no ids left before the end of time, 210
 // o.Layout is invalid, if o.Block is set for a layout other than Modern, if o.NewBlock
 // is set without o.Block, or if the host name cannot be read for the Classic layout.
 func NewGenerator(o *Options) (*Generator, error) {
-	if o == nil {
-		o = &Options{}
-	}
 	g := new(Generator)
-	if err := g.init(o); err != nil {
+	if err := g.init(cmp.Or(o, &Options{})); err != nil {
 		return nil, err
 	}
 	return g, nil

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -139,10 +140,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	err := r.putSamples(ctx, held)
 	var stored []bson.Raw
 	if err == nil {
-		swaps := make([]store.Swap, len(batch))
-		for i, b := range batch {
-			swaps[i] = b.swap
-		}
+		swaps := each.Of(batch, func(b remoteBeat) store.Swap { return b.swap })
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
 	failed := errorsOf(len(batch), err)
@@ -169,10 +167,7 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 	if len(due) == 0 {
 		return
 	}
-	keys := make([]MemberKey, len(due))
-	for i, b := range due {
-		keys[i] = beats[b.place].Member
-	}
+	keys := each.Of(due, func(b remoteBeat) MemberKey { return beats[b.place].Member })
 	found := r.members(ctx, keys)
 	var claimed []string
 	for i, b := range due {

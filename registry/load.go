@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/store"
 )
 
@@ -168,10 +169,7 @@ func (m *storedProcess) key() string { return processKey(m.living.gpid, m.living
 
 // readRecords reads the records of living processes.
 func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
-	keys := make([]string, len(all))
-	for i := range all {
-		keys[i] = all[i].key()
-	}
+	keys := each.Of(all, func(m storedProcess) string { return m.key() })
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
 		if all[i].recordRaw, all[i].record = raws[i], doc; doc != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/store"
 )
 
@@ -33,10 +34,7 @@ type Pruned struct {
 // the essence of the record, so that ids are still traced. Ages are by the wall clock
 // of this host. On an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
-	var keep PruneOptions
-	if o != nil {
-		keep = *o
-	}
+	keep := *cmp.Or(o, &PruneOptions{})
 	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {
@@ -65,10 +63,7 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 		return 0, err
 	}
 	n, err = r.pruneEnded(ctx, m.Samples, before, maxBatch, func(entries []*endedDoc) (int64, error) {
-		blocks := make([]string, len(entries))
-		for i, e := range entries {
-			blocks[i] = e.Key[max(0, len(e.Key)-8):]
-		}
+		blocks := each.Of(entries, func(e *endedDoc) string { return e.Key[max(0, len(e.Key)-8):] })
 		return r.deleteSamples(ctx, blocks, before)
 	})
 	if err == nil {

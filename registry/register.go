@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,7 @@ import (
 // an error that wraps [gpid.ErrInvalid] if o.Addr is not an address. A nil o stands
 // for the zero RegisterOptions.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
-	if o == nil {
-		o = &RegisterOptions{}
-	}
+	o = cmp.Or(o, &RegisterOptions{})
 	p, err := r.self(AdoptOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval})
 	if err != nil {
 		return nil, err
@@ -52,10 +51,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 // or has the host or the pid of another process, and [gpid.ErrNoProcess] if there is
 // no process o.PID. Otherwise Adopt is like [Registry.Register].
 func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOptions) (*Member, error) {
-	var opts AdoptOptions
-	if o != nil {
-		opts = *o
-	}
+	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()
 	describe := Describe
 	if self {
@@ -90,9 +86,7 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 		return Process{}, fmt.Errorf("registry: %w", err)
 	}
 	executable, _ := os.Executable()
-	if o.Name == "" {
-		o.Name = filepath.Base(executable)
-	}
+	o.Name = cmp.Or(o.Name, filepath.Base(executable))
 	if info, ok := debug.ReadBuildInfo(); ok && o.Version == "" {
 		o.Version = info.Main.Version
 	}

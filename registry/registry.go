@@ -90,6 +90,7 @@
 package registry
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -128,16 +129,11 @@ type Registry struct {
 func New(s store.Store, o *Options) *Registry {
 	watched := &outages{Store: store.Consistent(s)}
 	r := &Registry{
-		store: newBatches(watched), outages: watched, here: thisHost(), random: rand.Reader,
+		store: newBatches(watched), outages: watched, options: *cmp.Or(o, &Options{}), here: thisHost(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,
 		memory: memory{watched: map[objectid.ID]watch{}, remotes: map[MemberKey]remembered{}},
 	}
-	if o != nil {
-		r.options = *o
-	}
-	if r.options.Log == nil {
-		r.options.Log = slog.Default()
-	}
+	r.options.Log = cmp.Or(r.options.Log, slog.Default())
 	return r
 }
 

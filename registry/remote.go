@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -43,9 +44,7 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objec
 
 // enrol records a remote process, to whose description adopt adds.
 func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
-	if o == nil {
-		o = &RemoteOptions{}
-	}
+	o = cmp.Or(o, &RemoteOptions{})
 	interval, err := checkInterval(o.Interval)
 	if err != nil {
 		return Process{}, err

@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/store"
 )
 
@@ -177,10 +178,7 @@ const fewSamples = 20
 // deleteSamples deletes the documents of processes that have only samples from
 // before a time, and returns how many samples that are.
 func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before time.Time) (n int64, err error) {
-	ranges := make([]store.Range, len(blocks))
-	for i, block := range blocks {
-		ranges[i] = sampleRange(block, time.Time{}, before)
-	}
+	ranges := each.Of(blocks, func(block string) store.Range { return sampleRange(block, time.Time{}, before) })
 	found, err := findMany[sampleDoc](ctx, r.store, sampleRecords, ranges, fewSamples)
 	if err != nil {
 		return 0, err
@@ -225,10 +223,7 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	if _, err := r.store.Swap(ctx, sampleRecords, files[0].raw, samplesDoc(block, all)); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
-	var rest []store.Swap
-	for _, f := range files[1:] {
-		rest = append(rest, store.Swap{Old: f.raw})
-	}
+	rest := each.Of(files[1:], func(f *sampleDoc) store.Swap { return store.Swap{Old: f.raw} })
 	if _, err := swapAll(ctx, r.store, sampleRecords, rest); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}

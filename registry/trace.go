@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -136,13 +137,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 	return nil
 }
 
-func statuses(all []maker) []Status {
-	out := make([]Status, len(all))
-	for i := range all {
-		out[i] = all[i].Status
-	}
-	return out
-}
+func statuses(all []maker) []Status { return each.Of(all, func(m maker) Status { return m.Status }) }
 
 // addMaker appends c, or replaces another record of the same process by it if c is the
 // better candidate, or as good and that one does not own the block.

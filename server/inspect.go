@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -152,9 +153,7 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 			}
 			continue
 		}
-		if data.NoTrace == "" {
-			data.NoTrace = in.TraceError
-		}
+		data.NoTrace = cmp.Or(data.NoTrace, in.TraceError)
 		if data.NoTrace == "" && s.options.Now().After(deadline) {
 			data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
@@ -251,10 +252,7 @@ func describeProblems(api *huma.OpenAPI) {
 		Status int    `json:"status"`
 		About  string `json:"about"`
 	}
-	kinds := make([]kind, len(problemTypes))
-	for i, t := range problemTypes {
-		kinds[i] = kind{typeBase + t.name, t.status, t.about}
-	}
+	kinds := each.Of(problemTypes, func(t problemType) kind { return kind{typeBase + t.name, t.status, t.about} })
 	model := api.Components.Schemas.Map()["ErrorModel"]
 	model.Extensions = map[string]any{"x-problem-types": kinds}
 	of := model.Properties["type"]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
@@ -87,9 +88,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		given.Set("after", found.next)
 		data.Next = "/processes?" + given.Encode()
 	}
-	for _, state := range registry.States {
-		data.States = append(data.States, string(state))
-	}
+	data.States = each.Of(registry.States, func(state registry.State) string { return string(state) })
 	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
@@ -207,7 +206,7 @@ func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	if err != nil {
 		return from, to, answered{err, errRequest}
 	}
-	return timeOrZero(since), timeOrZero(until), nil
+	return *cmp.Or(since, &from), *cmp.Or(until, &to), nil
 }
 
 // history returns members with their samples in order of time. Those of one time are not
@@ -243,13 +242,6 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 		}
 		return out, nil
 	})
-}
-
-func timeOrZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 // maxSamples is the maximum for a plot: a week at an interval of 10 s.

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
@@ -94,10 +95,9 @@ func layoutOf(name string) (layout objectid.Layout) {
 type heartbeatsInput struct{ Body wire.Heartbeats }
 
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
-	beats := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats))
-	for i, b := range in.Body.Heartbeats {
-		beats[i] = registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: lasting(b.AgeSeconds)}
-	}
+	beats := each.Of(in.Body.Heartbeats, func(b wire.HeartbeatOf) registry.RemoteHeartbeat {
+		return registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: lasting(b.AgeSeconds)}
+	})
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
 		for i, err := range r.Heartbeats(ctx, beats) {
 			problem := wire.HeartbeatProblem{Member: in.Body.Heartbeats[i].Member}

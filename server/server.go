@@ -281,10 +281,7 @@ type Token = door.Token
 var ErrToken = door.ErrToken
 
 func (o *Options) withDefaults() (Options, error) {
-	var out Options
-	if o != nil {
-		out = *o
-	}
+	out := *cmp.Or(o, &Options{})
 	out.Tokens = slices.Clone(out.Tokens)
 	if out.Token != "" {
 		out.Tokens = append([]Token{{Name: "token", Value: out.Token}}, out.Tokens...)
@@ -300,9 +297,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if out.Serving == nil {
 		out.Serving = func() {}
 	}
-	if out.Log == nil {
-		out.Log = slog.Default()
-	}
+	out.Log = cmp.Or(out.Log, slog.Default())
 	if out.ownClock = out.Now != nil; !out.ownClock {
 		out.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -57,14 +58,10 @@ func addLoad(in *page.Inspected) {
 	if t == nil || t.Before == nil && t.After == nil {
 		return
 	}
-	sample := t.Before
-	if sample == nil {
-		sample = t.After
-	}
 	if t.Processors != nil {
 		in.Load = append(in.Load, strconv.FormatFloat(*t.Processors, 'g', 2, 64)+" processors")
 	}
-	in.Load = append(in.Load, towire.LoadTexts(towire.FromLoad(sample.Load))...)
+	in.Load = append(in.Load, towire.LoadTexts(towire.FromLoad(cmp.Or(t.Before, t.After).Load))...)
 }
 
 // lookAround adds what the page of a single id shows beside it: the load of its process

@@ -4,12 +4,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/odds"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
@@ -89,17 +91,13 @@ func rangeOf(from, to, column string) object {
 	if from == "" && to == "" {
 		span.Since = "24h"
 	}
-	if column == "" {
-		column = "_id"
-	}
 	r, err := span.Range(time.Now().UTC())
 	if err != nil {
 		return failed(err)
 	}
-	queries := []any{}
-	for _, f := range timerange.Forms {
-		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, column, "")})
-	}
+	queries := each.Of(timerange.Forms, func(f timerange.Form) any {
+		return object{"for": f.Name, "about": f.About, "text": f.Write(r, cmp.Or(column, "_id"), "")}
+	})
 	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -238,11 +239,7 @@ func (e *RefusedError) Error() string {
 
 // Unwrap returns the errors of the refusals.
 func (e *RefusedError) Unwrap() []error {
-	errs := make([]error, len(e.Refused))
-	for i, r := range e.Refused {
-		errs[i] = r.Err
-	}
-	return errs
+	return each.Of(e.Refused, func(r Refusal) error { return r.Err })
 }
 
 // Range is the keys from From, included, to To, not included. A zero From is no

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 )
 
@@ -96,10 +97,7 @@ func describeAll(sources []*census.Source) (top, all []sourceLine) {
 type tally map[string]int64
 
 func (t tally) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		parts = append(parts, humanize.Comma(t[name])+" "+name)
-	}
+	parts := each.Of(slices.Sorted(maps.Keys(t)), func(name string) string { return humanize.Comma(t[name]) + " " + name })
 	return strings.Join(parts, ", ")
 }
 
@@ -237,11 +235,10 @@ var findingTexts = map[census.Kind]string{
 }
 
 // faults returns what was found of a process.
-func faults(p census.Process) (out []string) {
-	for _, k := range p.Findings() {
-		out = append(out, cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " ")))
-	}
-	return out
+func faults(p census.Process) []string {
+	return each.Of(p.Findings(), func(k census.Kind) string {
+		return cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " "))
+	})
 }
 
 // notes returns what else is known of a process.

@@ -107,11 +107,6 @@ func short(text []byte) string {
 	return string(text)
 }
 
-func isHexID(text []byte) bool {
-	var id objectid.ID
-	return len(text) == hexDigits && id.UnmarshalText(text) == nil
-}
-
 // addString adds a value that is a string. value is how a report shows it.
 func (b *Batch) addString(text, value []byte, place uint32) {
 	t := "string"

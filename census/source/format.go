@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oidkit/oid/internal/each"
 )
 
 // Format is how a source is written. Compression with gzip or zstd is detected in every
@@ -67,12 +69,7 @@ var jsonLineReader = reader{
 }
 
 // Formats are all formats.
-var Formats = func() (all []Format) {
-	for _, r := range readers {
-		all = append(all, r.format)
-	}
-	return all
-}()
+var Formats = each.Of(readers, func(r reader) Format { return r.format })
 
 var (
 	// ErrFormat is wrapped by the error for a source that is in none of the

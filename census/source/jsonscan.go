@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+
+	"github.com/oidkit/oid/objectid"
 )
 
 // errJSON is the error for a text that is not a JSON document.
@@ -279,7 +281,7 @@ func oidDigits(value []byte) int {
 		i += len(token)
 	}
 	end := i + hexDigits
-	if end >= len(value) || value[end] != '"' || !isHexID(value[i:end]) {
+	if end >= len(value) || value[end] != '"' || new(objectid.ID).UnmarshalText(value[i:end]) != nil {
 		return -1
 	}
 	if end = skipSpace(value, end+1); end != len(value)-1 || value[end] != '}' {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -137,11 +138,8 @@ type form[T any] struct {
 }
 
 // formsOf returns values under the names that name returns.
-func formsOf[T any](values []T, name func(T) string) (all forms[T]) {
-	for _, v := range values {
-		all = append(all, form[T]{name(v), v})
-	}
-	return all
+func formsOf[T any](values []T, name func(T) string) forms[T] {
+	return each.Of(values, func(v T) form[T] { return form[T]{name(v), v} })
 }
 
 // stringForms returns the values of an enumeration, which are their own names.
@@ -161,13 +159,7 @@ func (f forms[T]) find(name string) (none T, _ error) {
 
 func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
 
-func (f forms[T]) list() []string {
-	names := make([]string, len(f))
-	for i, form := range f {
-		names[i] = form.name
-	}
-	return names
-}
+func (f forms[T]) list() []string { return each.Of(f, func(f form[T]) string { return f.name }) }
 
 // addFlag adds a flag to cmd that chooses value among the forms. Its usage lists them, and
 // the shell completes them. Without the flag it is the one called byDefault, or the zero

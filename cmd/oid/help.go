@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -27,10 +28,7 @@ func newHelpCommand() *cobra.Command {
 				about.InitDefaultVersionFlag()
 				return about.Help()
 			}
-			hint := didYouMean(args[0], commandNames(cmd.Root()), "")
-			if hint == "" {
-				hint = `; "oid help" lists them`
-			}
+			hint := cmp.Or(didYouMean(args[0], commandNames(cmd.Root()), ""), `; "oid help" lists them`)
 			return exitError{exitUsage, fmt.Errorf("there is no command or topic %q%s", strings.Join(args, " "), hint)}
 		},
 	}

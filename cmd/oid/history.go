@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,9 +41,9 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			from, to, err := times.times()
+			from, to, err := times.span().Times(times.zone.now())
 			if err != nil {
-				return err
+				return ofFlag(err)
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
 				r := where.registry(s)
@@ -53,7 +54,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 				between := ""
 				for i, name := range towire.Names(members) {
 					p := &members[i]
-					samples := r.History(cmd.Context(), p.Key(), orZero(from), orZero(to))
+					samples := r.History(cmd.Context(), p.Key(), *cmp.Or(from, &time.Time{}), *cmp.Or(to, &time.Time{}))
 					if asJSON {
 						err = writeSamples(std.out, asJSON, p.Key(), samples)
 					} else {
@@ -86,13 +87,6 @@ func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members 
 		return nil, fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
 	}
 	return members, nil
-}
-
-func orZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 func writeSamples(w io.Writer, asJSON jsonFlag, member registry.MemberKey, samples iter.Seq2[registry.Sample, error]) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,11 +184,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 
 // runLine describes a run to people.
 func runLine(r lock.Run, now time.Time, z *zone) string {
-	tick := phrase.Shown(r.Tick.Key)
-	if tick == "" {
-		tick = z.text(r.Tick.Time)
-	}
-	line := tick + " " + string(r.Outcome)
+	line := cmp.Or(phrase.Shown(r.Tick.Key), z.text(r.Tick.Time)) + " " + string(r.Outcome)
 	if r.Attempt == 0 {
 		return line
 	}

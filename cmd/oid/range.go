@@ -129,13 +129,6 @@ func (r *timeRange) keys() (store.Range, error) {
 	return store.IDs(ids), err
 }
 
-// times returns the ends of the time range, nil for an open end. Its errors are usage
-// errors.
-func (r *timeRange) times() (from, to *time.Time, err error) {
-	from, to, err = r.span().Times(r.zone.now())
-	return from, to, ofFlag(err)
-}
-
 // ofFlag returns an error of a span as one of the flags.
 func ofFlag(err error) error {
 	if field, ok := errors.AsType[*timerange.FieldError](err); ok {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,9 +126,7 @@ func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, fail
 	}
 	return func(id objectid.ID) string {
 		found, err := t.trace(ctx, id)
-		if failure == nil {
-			failure = err
-		}
+		failure = cmp.Or(failure, err)
 		switch {
 		case found == nil:
 			return here(id)

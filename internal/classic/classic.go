@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/oidkit/oid/objectid"
@@ -44,10 +45,7 @@ func Value(host string, pid int) string {
 // modulo 65535 as pymongo wrote it, in either order of the bytes.
 func HasPID(id objectid.ID, pid int) bool {
 	held := binary.BigEndian.Uint16(id[7:])
-	for _, n := range []uint16{uint16(pid), uint16(pid % 0xffff)} {
-		if held == n || held == bits.ReverseBytes16(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]uint16{uint16(pid), uint16(pid % 0xffff)}, func(n uint16) bool {
+		return held == n || held == bits.ReverseBytes16(n)
+	})
 }

@@ -5,6 +5,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -43,9 +44,7 @@ type area struct {
 // not less than most.
 func (a *area) axes(label string, most, step float64, number func(float64) string) {
 	a.limit = max(math.Ceil(most/step), 1) * step
-	if a.width == 0 {
-		a.width = width
-	}
+	a.width = cmp.Or(a.width, width)
 	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, a.width, a.above+a.high+foot, html.EscapeString(label))
 	at := a.left - 8
 	if a.left < a.right { // the numbers are at the side with the wider margin
@@ -106,10 +105,7 @@ func BinaryStep(most float64) float64 {
 // RenderFile writes s as a file of its own, with a style sheet, on a ground of the
 // sheet's colour. An empty drawing is one without a plot. The error is w's.
 func (s SVG) RenderFile(w io.Writer, style string) error {
-	drawing := string(s)
-	if drawing == "" {
-		drawing = fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="nothing"></svg>`, width, top+barsHigh+foot)
-	}
+	drawing := cmp.Or(string(s), fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="nothing"></svg>`, width, top+barsHigh+foot))
 	end := strings.Index(drawing, ">") + 1
 	_, err := fmt.Fprintf(w, `%s xmlns="http://www.w3.org/2000/svg"><style>%s
 svg { background: var(--panel); color: var(--wrong); font: 12px system-ui, "DejaVu Sans", sans-serif; }</style>%s%s`,

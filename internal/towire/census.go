@@ -4,30 +4,31 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/server/wire"
 )
 
 // Census returns r.
 func Census(r *census.Report) wire.Census {
 	return wire.Census{
-		Version: wire.CensusVersion, CollectionCensus: collectionCensus(r), Collections: each(r.Collections, collectionCensus),
+		Version: wire.CensusVersion, CollectionCensus: collectionCensus(r), Collections: each.Of(r.Collections, collectionCensus),
 	}
 }
 
 func collectionCensus(r *census.Report) wire.CollectionCensus {
 	return wire.CollectionCensus{
-		Collection: r.Collection, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each(r.Sources, censusSource),
+		Collection: r.Collection, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each.Of(r.Sources, censusSource),
 		IDs: r.IDs, DistinctIDs: r.Distinct, RepeatedIDs: r.Repeated, OutsideIDs: r.Outside,
-		Others: each(r.Others, otherValues), WithoutField: r.Without,
+		Others: each.Of(r.Others, otherValues), WithoutField: r.Without,
 		First: r.First, Last: r.Last,
 		Timeline: wire.Timeline{
 			By: string(r.Timeline.By), Zone: r.Timeline.Zone, Beyond: r.Timeline.Beyond,
-			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
+			Buckets: each.Of(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
-		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
-		Doubts: each(r.Doubts, doubt), Events: each(r.Events, event),
+		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each.Of(r.TopProcesses, censusProcess),
+		Doubts: each.Of(r.Doubts, doubt), Events: each.Of(r.Events, event),
 		ShortestOutageBusy: optionalSeconds(r.ShortestOutage[0]), ShortestOutageQuiet: optionalSeconds(r.ShortestOutage[1]),
-		Findings: each(r.Findings, finding),
+		Findings: each.Of(r.Findings, finding),
 	}
 }
 
@@ -53,8 +54,8 @@ func Difference(d *census.Difference) wire.Difference {
 
 func side(s census.Side) wire.Side {
 	return wire.Side{
-		Sources: each(s.Sources, censusSource), DistinctIDs: s.Distinct,
-		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample), OtherValues: s.Others,
+		Sources: each.Of(s.Sources, censusSource), DistinctIDs: s.Distinct,
+		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each.Of(s.Examples, findingExample), OtherValues: s.Others,
 	}
 }
 
@@ -62,7 +63,7 @@ func censusSource(s *census.Source) wire.CensusSource {
 	return wire.CensusSource{
 		Name: s.Name, Collection: s.Collection, Collections: s.Collections, Format: string(s.Format),
 		Unit: s.Unit, Units: s.Units, IDs: s.IDs, Others: s.Others, Without: s.Without, Broken: s.Broken,
-		Problems: each(s.Problems, func(p census.Problem) wire.UnreadablePlace {
+		Problems: each.Of(s.Problems, func(p census.Problem) wire.UnreadablePlace {
 			return wire.UnreadablePlace{Position: position(p.Position), Error: p.Error}
 		}),
 		Error: s.Error,
@@ -70,7 +71,7 @@ func censusSource(s *census.Source) wire.CensusSource {
 }
 
 func otherValues(o census.Other) wire.OtherValues {
-	return wire.OtherValues{Type: o.Type, Values: o.Count, Examples: each(o.Examples, func(v census.Value) wire.ExampleValue {
+	return wire.OtherValues{Type: o.Type, Values: o.Count, Examples: each.Of(o.Examples, func(v census.Value) wire.ExampleValue {
 		return wire.ExampleValue{Position: position(v.Position), Text: v.Text}
 	})}
 }
@@ -79,7 +80,7 @@ func censusProcess(p census.Process) wire.CensusProcess {
 	out := wire.CensusProcess{
 		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
 		ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
-		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
+		Timeline: each.Of(p.Timeline, func(n int64) int64 { return n }),
 	}
 	if !p.Shared && !p.NoSequence {
 		out.Gaps, out.Jumps = &p.Gaps, &p.Jumps
@@ -88,11 +89,11 @@ func censusProcess(p census.Process) wire.CensusProcess {
 }
 
 func finding(f census.Finding) wire.Finding {
-	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Counts: f.Kind.Counts(), Title: f.Title, Reason: f.Reason, Evidence: f.Evidence, Examples: each(f.Examples, findingExample)}
+	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Counts: f.Kind.Counts(), Title: f.Title, Reason: f.Reason, Evidence: f.Evidence, Examples: each.Of(f.Examples, findingExample)}
 }
 
 func doubt(d census.Doubt) wire.Doubt {
-	return wire.Doubt{Kind: string(d.Kind), Processes: d.Processes, Reason: d.Reason, Examples: each(d.Examples, findingExample)}
+	return wire.Doubt{Kind: string(d.Kind), Processes: d.Processes, Reason: d.Reason, Examples: each.Of(d.Examples, findingExample)}
 }
 
 func findingExample(e census.Example) wire.FindingExample {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
@@ -39,21 +40,12 @@ func bound(id objectid.ID) *wire.TimedID {
 
 // Inspection returns what r says.
 func Inspection(r inspect.Report) wire.Inspection {
-	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each(r.Readings, func(reading inspect.Reading) wire.Reading {
+	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each.Of(r.Readings, func(reading inspect.Reading) wire.Reading {
 		return wire.Reading{
 			Format: string(reading.Format), Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Reason, Time: reading.Time,
-			Fields: each(reading.Fields, func(f inspect.Field) wire.Field { return wire.Field(f) }),
+			Fields: each.Of(reading.Fields, func(f inspect.Field) wire.Field { return wire.Field(f) }),
 		}
 	})}
-}
-
-// each returns f of each element of in; never nil.
-func each[In, Out any](in []In, f func(In) Out) []Out {
-	out := make([]Out, 0, len(in))
-	for _, v := range in {
-		out = append(out, f(v))
-	}
-	return out
 }
 
 // Inspections writes inspections as JSON. Most of a line is the same as in the one before,

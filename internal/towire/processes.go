@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/registry"
@@ -35,7 +36,7 @@ func Process(s registry.Status) wire.Process {
 	if !s.Sample.IsZero() {
 		out.SampleID = &s.Sample
 	}
-	out.Adopted = each(s.Adopted, claim)
+	out.Adopted = each.Of(s.Adopted, claim)
 	if s.Clock != nil {
 		out.ClockOffset = &wire.ClockOffset{MinSeconds: s.Clock.Min.Seconds(), MaxSeconds: s.Clock.Max.Seconds()}
 	}
@@ -64,7 +65,7 @@ func Kernel(p gpid.Process) *wire.Kernel {
 // processes with its process value.
 func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 	out := wire.Registered{
-		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: each(p.Adopted, claim), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
+		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: each.Of(p.Adopted, claim), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
 	}
 	if p.Value == p.Block {
 		out.ProcessBlock = p.Block
@@ -74,7 +75,7 @@ func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 
 // Processes returns all; never nil.
 func Processes(all []registry.Status) []wire.Process {
-	return each(all, Process)
+	return each.Of(all, Process)
 }
 
 // Names returns the GPID of each, with its host and member key after it where several have
@@ -84,7 +85,7 @@ func Names(all []registry.Status) []string {
 	for _, s := range all {
 		times[s.GPID]++
 	}
-	return each(all, func(s registry.Status) string {
+	return each.Of(all, func(s registry.Status) string {
 		if times[s.GPID] > 1 {
 			return fmt.Sprintf("%v (%s, member %s)", s.GPID, cmp.Or(s.Host, "host not known"), s.Key())
 		}
@@ -93,7 +94,7 @@ func Names(all []registry.Status) []string {
 }
 
 // GPIDs returns the texts of all; never nil.
-func GPIDs(all []gpid.GPID) []string { return each(all, gpid.GPID.String) }
+func GPIDs(all []gpid.GPID) []string { return each.Of(all, gpid.GPID.String) }
 
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
@@ -140,15 +141,11 @@ func measured[N int64 | float64](n N) *N {
 
 // FromLoad returns l with registry.Unmeasured for what is absent.
 func FromLoad(l wire.Load) registry.Load {
-	count := func(n *int64) int64 {
-		if n == nil {
-			return registry.Unmeasured
-		}
-		return *n
-	}
+	none := int64(registry.Unmeasured)
+	count := func(n *int64) int64 { return *cmp.Or(n, &none) }
 	var out registry.Load
 	for _, f := range registry.LoadFields {
-		*f.Of(&out) = registry.Unmeasured
+		*f.Of(&out) = none
 	}
 	out.RSS, out.Heap = count(l.MemoryBytes), count(l.HeapBytes)
 	out.Files, out.Threads, out.Goroutines = count(l.Files), count(l.Threads), count(l.Goroutines)
@@ -195,7 +192,7 @@ func Lock(s lock.Status) wire.Lock {
 }
 
 // Locks returns all; never nil.
-func Locks(all []lock.Status) []wire.Lock { return each(all, Lock) }
+func Locks(all []lock.Status) []wire.Lock { return each.Of(all, Lock) }
 
 // LockStatus returns s with the slots of [lock.HeldSlots] and the runs of [lock.Runs].
 func LockStatus(s lock.Status, slots []lock.Status, runs []lock.Run) wire.LockStatus {

@@ -21,6 +21,7 @@
 package filelock
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -57,10 +58,7 @@ type Locker struct {
 // New returns a Locker for the locks of a folder, and creates the folder if it does
 // not exist.
 func New(dir string, o *Options) (*Locker, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
-	}
+	opts := *cmp.Or(o, &Options{})
 	c, err := calls.New(calls.Settings{Engine: "filelock", Process: opts.Process, Events: opts.Events})
 	if err != nil {
 		return nil, err
@@ -93,6 +91,15 @@ func (l *Locker) files(name string) files {
 	base := filepath.Join(l.dir, hex.EncodeToString(sum[:16]))
 	return files{name, base + ".lock", base + recordSuffix, l.mode}
 }
+
+// lockKind says how a file is locked.
+type lockKind int
+
+const (
+	lockShared lockKind = iota
+	lockExclusive
+	lockInherited // exclusive, also for programs that this process starts, where they can
+)
 
 // take locks the file, or returns nil if somebody else has it locked. Programs
 // that this process starts inherit the lock if inherit is set.

@@ -16,17 +16,8 @@ func isSymlink(error) bool { return false }
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ flock *flock.Flock }
 
-// lockKind says how a file is locked.
-type lockKind int
-
-const (
-	lockShared lockKind = iota
-	lockExclusive
-	lockInherited // like lockExclusive: programs inherit no locks here
-)
-
 // openLock locks a file, which it makes if it does not exist, or returns nil if
-// somebody else has it locked.
+// somebody else has it locked. Programs inherit no locks here.
 func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
 	f := flock.New(path, flock.SetPermissions(mode))
 	try := f.TryLock

@@ -22,15 +22,6 @@ func isSymlink(err error) bool {
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ file *os.File }
 
-// lockKind says how a file is locked.
-type lockKind int
-
-const (
-	lockShared lockKind = iota
-	lockExclusive
-	lockInherited // exclusive, also for programs that this process starts
-)
-
 // openLock locks a file, which it makes if it does not exist, or returns nil if
 // somebody else has it locked.
 func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {

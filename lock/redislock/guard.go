@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -23,10 +24,7 @@ type Guard struct {
 // Set stores value and fence, unless the key has seen a higher fence: then it
 // leaves the key alone and returns a [lock.StaleError].
 func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
-	driver := g.Driver
-	if driver == nil {
-		driver = &rueidisDriver{client: g.Client}
-	}
+	driver := cmp.Or[Driver](g.Driver, &rueidisDriver{client: g.Client})
 	ctx, cancel := context.WithTimeout(ctx, maxTry)
 	defer cancel()
 	keys, args := []string{g.Key}, []string{strconv.FormatUint(fence, 10), value}

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -40,7 +41,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	dialer := newDialer(clientOptions)
+	dialer := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
 	clientOptions.DialCtxFn = dialer.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
@@ -69,12 +70,8 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
 	o.DisableCache = true
-	if o.Dialer.Timeout == 0 {
-		o.Dialer.Timeout = maxTry
-	}
-	if o.ConnWriteTimeout == 0 {
-		o.ConnWriteTimeout = maxTry
-	}
+	o.Dialer.Timeout = cmp.Or(o.Dialer.Timeout, maxTry)
+	o.ConnWriteTimeout = cmp.Or(o.ConnWriteTimeout, maxTry)
 	// Only requests with ToPipe share a connection, see rueidisDriver.
 	o.DisableAutoPipelining = true
 	// Requests of many goroutines on one connection go together in one packet, and
@@ -187,10 +184,6 @@ type dialer struct {
 
 	mu    sync.Mutex
 	conns map[*conn]time.Time // when they were opened
-}
-
-func newDialer(o rueidis.ClientOption) *dialer {
-	return &dialer{base: o.DialCtxFn, conns: make(map[*conn]time.Time)}
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {

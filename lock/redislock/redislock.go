@@ -48,6 +48,7 @@ package redislock
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,10 +129,7 @@ func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 
 // NewWithDriver is [New] for other clients.
 func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
-	}
+	opts := *cmp.Or(o, &Options{})
 	if opts.Warn == nil {
 		opts.Warn = func(err error) { slog.Warn(err.Error()) }
 	}

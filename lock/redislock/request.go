@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -106,9 +107,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return a, errNonce
 	}
 	a.wait = time.Duration(ms) * time.Millisecond
-	if r.ticket == "" {
-		r.ticket = f[2]
-	}
+	r.ticket = cmp.Or(r.ticket, f[2])
 	a.value, err = parseValue(f[3])
 	r.l.see(a.value.fence)
 	return a, err

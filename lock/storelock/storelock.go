@@ -100,10 +100,7 @@ var _ lock.Locker = (*Locker)(nil)
 // the Locker. The error wraps [lock.ErrInvalid] if o.TTL is invalid, or is the reason
 // why this process cannot be identified. A nil o stands for the zero Options.
 func New(s store.Store, o *Options) (*Locker, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
-	}
+	opts := *cmp.Or(o, &Options{})
 	c, err := calls.New(calls.Settings{Engine: "storelock", TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
 		running: map[int]*process{}, processes: map[*process]struct{}{},
 	}
-	if a.Log == nil {
-		a.Log = slog.Default()
-	}
+	a.Log = cmp.Or(a.Log, slog.Default())
 	if a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}

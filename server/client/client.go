@@ -20,6 +20,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -96,9 +97,7 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()
 	}
-	if r.Key == "" {
-		r.Key = rand.Text()
-	}
+	r.Key = cmp.Or(r.Key, rand.Text())
 	req, err := c.request(ctx, http.MethodPost, "/v1/processes", r)
 	if err == nil {
 		req.Header.Set(idempotencyKey, r.Key)

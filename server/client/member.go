@@ -71,10 +71,7 @@ func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOp
 	if !r.Sample.IsZero() || len(r.Samples) > 0 {
 		return nil, errors.New("client: a member creates its ids with a process block; to adopt a process by a sample use Register")
 	}
-	m := &Member{client: c, as: r, again: make(chan struct{}, 1), stopped: make(chan struct{})}
-	if o != nil {
-		m.options = *o
-	}
+	m := &Member{client: c, options: *cmp.Or(o, &MemberOptions{}), as: r, again: make(chan struct{}, 1), stopped: make(chan struct{})}
 	if m.options.Load == nil {
 		m.options.Load = ownLoad
 	}

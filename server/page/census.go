@@ -9,7 +9,9 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 )
 
@@ -58,11 +60,7 @@ func (s *Site) Census(v *Census) g.Node {
 
 // names are what was read.
 func (r *Report) names() string {
-	var names []string
-	for _, source := range r.Census.Sources {
-		names = append(names, phrase.Shown(source.Name))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each.Of(r.Census.Sources, func(s *census.Source) string { return phrase.Shown(s.Name) }), ", ")
 }
 
 // Report returns the page of one report, with what the page with the form says of links.

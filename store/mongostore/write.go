@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
@@ -22,10 +23,7 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	raws := make([]any, len(rows))
-	for i, r := range rows {
-		raws[i] = r.Doc
-	}
+	raws := each.Of(rows, func(r engine.Row) any { return r.Doc })
 	_, err = s.db.Collection(collection).InsertMany(ctx, raws, options.InsertMany().SetOrdered(b.Ordered()))
 	bulk, ok := errors.AsType[mongo.BulkWriteException](err)
 	if !ok || bulk.WriteConcernError != nil {

@@ -68,6 +68,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -141,10 +142,7 @@ const (
 // written. With o.ReadOnly a missing file gives an error that wraps
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
-	s := &database{readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
-	if o != nil {
-		s.options = *o
-	}
+	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
 	if s.options.Poll <= 0 {
 		s.options.Poll = 100 * time.Millisecond
 	}

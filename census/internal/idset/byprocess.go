@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"sort"
+
+	"github.com/oidkit/oid/internal/each"
 )
 
 // maxLists is how many process values have a list of their own: enough for nearly
@@ -148,10 +150,7 @@ func (e Extent) Distinct() iter.Seq[Record] {
 
 // ordered returns the lists of single process values in the order of these.
 func (b *byProcess) ordered() []Extent {
-	var out []Extent
-	for _, l := range b.lists {
-		out = append(out, l.all())
-	}
+	out := each.Of(b.lists, (*segmented).all)
 	slices.SortFunc(out, func(p, q Extent) int { return cmp.Compare(p.Value(), q.Value()) })
 	return out
 }
@@ -184,10 +183,7 @@ func (b *byProcess) values(first, end uint64) iter.Seq[Extent] {
 // must be sorted.
 func (b *byProcess) sample() []weighted {
 	const parts = 256
-	var out []weighted
-	for _, e := range b.ordered() {
-		out = append(out, weighted{e.Value(), e.Len()})
-	}
+	out := each.Of(b.ordered(), func(e Extent) weighted { return weighted{e.Value(), e.Len()} })
 	step := b.rest.len()/parts + 1
 	for i := 0; i < b.rest.len(); i += step {
 		out = append(out, weighted{b.rest.at(i).Value(), min(step, b.rest.len()-i)})
