@@ -40,8 +40,8 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	dialer := newDialer(clientOptions)
-	clientOptions.DialCtxFn = dialer.dial
+	d := newDialer(clientOptions)
+	clientOptions.DialCtxFn = d.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
@@ -51,7 +51,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 		client.Close()
 		return nil, err
 	}
-	l.closeClient, l.reset = client.Close, dialer.closeBefore
+	l.closeClient, l.reset = client.Close, d.closeBefore
 	return l, nil
 }
 
