@@ -218,15 +218,15 @@ func callWithin[T any](parent context.Context, c *caller, name string, do func(c
 		value T
 		err   error
 	}
-	answered := make(chan answer, 1)
+	done := make(chan answer, 1)
 	go func() {
 		defer c.slots.Release(1)
 		value, err := do(ctx)
-		answered <- answer{value, err}
+		done <- answer{value, err}
 	}()
 	var a answer
 	select {
-	case a = <-answered:
+	case a = <-done:
 	case <-ctx.Done():
 		a.err = ctx.Err()
 	}

@@ -82,7 +82,7 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	p := in.Trace.Processes[0]
 	in.Interval = time.Duration(p.IntervalSeconds * float64(time.Second))
 	found, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) ([]registry.Sample, error) {
-		return samples(ctx, r, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime), maxSamples)
+		return readSamples(ctx, r, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime), maxSamples)
 	})
 	if err == nil {
 		in.Around = loadSeries(found)

@@ -171,7 +171,7 @@ func (m *Member) keep(ctx context.Context) {
 	var (
 		wait     time.Duration
 		register bool
-		backoff  backoff
+		pause    backoff
 		failing  time.Time // since when calls fail, or zero
 	)
 	for again := m.again; ; {
@@ -193,12 +193,12 @@ func (m *Member) keep(ctx context.Context) {
 				failing = time.Now()
 				m.options.Warn(err) // the block stays its own, so it continues
 			}
-			again, wait = nil, backoff.after(err, min(longestSilence*interval, longestPause))
+			again, wait = nil, pause.after(err, min(longestSilence*interval, longestPause))
 		default:
 			if !failing.IsZero() {
 				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
 			}
-			again, wait, backoff, failing = m.again, interval, 0, time.Time{}
+			again, wait, pause, failing = m.again, interval, 0, time.Time{}
 		}
 	}
 }
