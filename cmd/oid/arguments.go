@@ -151,9 +151,9 @@ func stringForms[T ~string](values []T) forms[T] {
 
 // find returns the form called name.
 func (f forms[T]) find(name string) (none T, _ error) {
-	for _, form := range f {
-		if form.name == name {
-			return form.value, nil
+	for _, one := range f {
+		if one.name == name {
+			return one.value, nil
 		}
 	}
 	return none, fmt.Errorf("want one of %s", f.names())
@@ -163,8 +163,8 @@ func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
 
 func (f forms[T]) list() []string {
 	names := make([]string, len(f))
-	for i, form := range f {
-		names[i] = form.name
+	for i, one := range f {
+		names[i] = one.name
 	}
 	return names
 }

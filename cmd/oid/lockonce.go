@@ -149,11 +149,11 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended error // how a command ended, if not with 0
-	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, run lock.Run) error {
-		if run.First {
+	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, due lock.Run) error {
+		if due.First {
 			std.warn("no earlier run of %q is recorded: this is the first, or the place of the locks has lost the record", name)
 		}
-		err := work(lease, lockTickVariable+"="+run.Tick.String())
+		err := work(lease, lockTickVariable+"="+due.Tick.String())
 		if err != nil {
 			ended = err
 		}
