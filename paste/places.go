@@ -39,11 +39,11 @@ func Places(s string) (places []Place) {
 	for at := 0; at+window <= len(s); at += window {
 		w := s[at : at+window]
 		kind := kinds[w[0]] & kinds[w[4]] & kinds[w[7]] & kinds[w[11]]
-		if kind&inWords == 0 || at < end {
+		if kind&inForms == 0 || at < end {
 			continue
 		}
 		kind &= kinds[w[1]] & kinds[w[2]] & kinds[w[3]] & kinds[w[5]] & kinds[w[6]] & kinds[w[8]] & kinds[w[9]] & kinds[w[10]]
-		if kind&inWords == 0 {
+		if kind&inForms == 0 {
 			continue
 		}
 		var from int
@@ -76,7 +76,7 @@ const (
 	inRow                 // inWord, and what is between them in a UUID or a gpid
 	inDigits              // hexadecimal
 
-	inWords = inHex | inULID | inTypeID | inProcess
+	inForms = inHex | inULID | inTypeID | inProcess // what Places looks for
 )
 
 // kinds are the kinds of each character.
