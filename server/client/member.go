@@ -193,7 +193,7 @@ func (m *Member) keep(ctx context.Context) {
 				failing = time.Now()
 				m.options.Warn(err) // the block stays its own, so it continues
 			}
-			again, wait = nil, pause.after(err, min(longestSilence*interval, longestPause))
+			again, wait = nil, pause.after(err, min(longestSilence*interval, longestPause)) // nil: nothing shortens the pause
 		default:
 			if !failing.IsZero() {
 				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
