@@ -42,8 +42,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		return fmt.Errorf("redislock: acquire %q: %w", r.Name, obstacle)
 	}
-	refused, silent := false, false
-	answered := time.Now() // last
+	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
+	answered := time.Now()          // when the last answer came
 	// Only a waiter that can be told when its turn has come may queue.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)

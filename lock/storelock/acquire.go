@@ -67,8 +67,8 @@ type attempt struct {
 
 	asked  time.Time // when the last look began
 	failed error     // of the last look, if the store did not answer it
-	seen   sight     // what the lock looks like,
-	since  time.Time // from the end of the first look that showed it
+	seen   sight     // what the lock looked like at the last look
+	since  time.Time // the end of the first look that showed that
 	ended  time.Time // when its holder was first found to have ended, or zero
 	last   record    // without a name before the store has answered
 
@@ -93,7 +93,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
 	defer a.wakes.stop()
-	refused, silent := false, false // told since the last answer
+	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
 	for {
 		a.asked = time.Now()
 		quiet := silent || !a.wait
