@@ -126,7 +126,13 @@ func wordIDs(places []Place, s string, from, known, to int) []Place {
 	return places
 }
 
-// wordID returns the id of which the letters and digits s[from:to] are a part.
+// wordID returns the id of which the letters and digits s[from:to] are a part. How many
+// these are says which form it may have:
+//
+//	24  an ObjectId; more, if an escape comes directly before it
+//	26  a ULID in capitals, or a TypeID, whose prefix is before them
+//	12  a UUID, whose other parts are before them
+//	16  a gpid: they are the start time, between the address and the pid
 func wordID(s string, from, to int) (p Place, ok bool) {
 	n := to - from
 	if n > 24 && (n <= 29 || s[to-25] == 'm') && isHex(s[to-24:to]) { // \u003c, or colours
