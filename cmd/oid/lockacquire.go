@@ -26,7 +26,7 @@ type lockOptions struct {
 	limited bool          // wait no longer than wait
 	wait    time.Duration // 0: not at all
 	ttl     time.Duration
-	claim   lock.AcquireOptions
+	acquire lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
 	once    onceFlags
@@ -165,7 +165,7 @@ func lockAndRun(parent context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(ctx, std, l, name, o.left(limited), o.claim, work)
+		err = o.once.run(ctx, std, l, name, o.left(limited), o.acquire, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
@@ -230,7 +230,7 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	if o.noWait() {
 		try = l.TryAcquire
 	}
-	lease, err := try(ctx, name, o.claim)
+	lease, err := try(ctx, name, o.acquire)
 	if err == nil && o.slots == 0 {
 		err = excludeSlots(ctx, l, lease)
 	}

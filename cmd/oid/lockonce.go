@@ -145,7 +145,7 @@ func (i interrupted) ExitCode() int {
 
 // run runs a command by work if this host is to run the tick. wait is the time that is
 // left of --wait, 0 for no limit and negative for no time.
-func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, claim lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
+func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, acquire lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended error // how a command ended, if not with 0
@@ -161,7 +161,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 			stop() // no further ticks
 		}
 		return err
-	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: claim})
+	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: acquire})
 	if errors.Is(err, lock.ErrLost) || errors.Is(err, lock.ErrExpired) {
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
 	}
