@@ -73,10 +73,10 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 		connecting = limited
 	}
 	l, err := engine.open(connecting, std, url, o.ttl)
-	if err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
-		std.warn("warning: %v; trying again", unanswered(url, err))
-	}
-	for err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
+	for warned := false; err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil; warned = true {
+		if !warned {
+			std.warn("warning: %v; trying again", unanswered(url, err))
+		}
 		time.Sleep(connectPause)
 		// The end of the time is no better reason than that of an earlier attempt.
 		if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
