@@ -56,7 +56,7 @@ type remoteBeat struct {
 	gpid      gpid.GPID
 	swap      store.Swap // of the living record
 	due       bool       // something is to be done when that is stored
-	trimmed   time.Time  // see enrolment
+	trimmed   time.Time  // see registration
 	unchecked int        // likewise
 }
 
