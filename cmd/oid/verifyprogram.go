@@ -23,7 +23,7 @@ type program struct {
 	cmd     *exec.Cmd
 	out     *os.File // what it writes
 	timeout time.Duration
-	unkill  func() bool   // from then on the end of the context does not kill it
+	unkill  func() bool   // after it the end of the context does not kill the command
 	waited  chan struct{} // closed when it has ended
 }
 

@@ -1,5 +1,5 @@
--- What the scripts have in common. A script includes it after its shortcut for the most
--- frequent case, which then costs none of this.
+-- What the scripts have in common. A script with a shortcut for the most frequent case
+-- includes it after that, which then costs none of this.
 --
 -- KEYS[1] is the lock. It begins with the fence of the last grant, and then says:
 --   "fence"                      free
