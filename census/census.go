@@ -273,12 +273,12 @@ func (c *Census) addSource(src *Source) *Source {
 	return src
 }
 
-// part returns the source for one collection of the archive src.
-func (c *Census) part(src *Source, collection string) *Source {
-	p := src.parts[collection]
+// part returns the source for the collection of the archive src with a name.
+func (c *Census) part(src *Source, name string) *Source {
+	p := src.parts[name]
 	if p == nil {
-		p = c.addSource(&Source{Name: src.Name, Collection: collection, Format: src.Format, Unit: src.Unit})
-		src.parts[collection] = p
+		p = c.addSource(&Source{Name: src.Name, Collection: name, Format: src.Format, Unit: src.Unit})
+		src.parts[name] = p
 		src.Collections++
 	}
 	return p

@@ -83,11 +83,11 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 	y, _ := pair[1].judged()
 	var failed error
 	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
-		side := &d.B
+		s := &d.B
 		if inA {
-			side = &d.A
+			s = &d.A
 		}
-		side.only(r)
+		s.only(r)
 		if only != nil {
 			return only(inA, r.ID())
 		}

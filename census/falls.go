@@ -91,28 +91,25 @@ func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
 			continue
 		}
 		q.ids++
-		if p < s+minStep || !q.addFall(e, i, prev, r) {
+		switch {
+		case p < s+minStep || !q.addFall(e, i, prev, r): // the segment goes on
 			now.rise = max(now.rise, s-min(p, s))
 			now.ids++
-			prev = r
-			continue
-		}
-		if q.groups > 0 && prev.unwrapped()-to <= limit && p+1 >= left.last && p <= left.last+minStep {
-			to = r.unwrapped() // another id of the same step
+		case q.groups > 0 && prev.unwrapped()-to <= limit && p+1 >= left.last && p <= left.last+minStep: // so does the group of falls
+			to = r.unwrapped()
 			now.ids++
-			prev = r
-			continue
+		default: // another group, and another segment
+			now.last = p
+			if q.groups++; q.groups > 1 {
+				q.endGroup(to-from, order, max(otherwise, left.times(int64(s)-int64(left.last))))
+			}
+			otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
+			from, to, order = prev.unwrapped(), r.unwrapped(), 0
+			if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
+				order = min(orderBits, log2(int64(e.Len())/orderSpacing))
+			}
+			left, now = now, segment{first: s, ids: 1}
 		}
-		now.last = p
-		if q.groups++; q.groups > 1 {
-			q.endGroup(to-from, order, max(otherwise, left.times(int64(s)-int64(left.last))))
-		}
-		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
-		from, to, order = prev.unwrapped(), r.unwrapped(), 0
-		if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
-			order = min(orderBits, log2(int64(e.Len())/orderSpacing))
-		}
-		left, now = now, segment{first: s, ids: 1}
 		prev = r
 	}
 	if q.groups > 0 {

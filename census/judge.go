@@ -189,8 +189,16 @@ func (ls *lineSet) sortByCounter(e idset.Extent, clusters []cluster) {
 	}
 }
 
-// judgeTurns finds lines that are too far apart to be those of one process, but took
-// turns.
+// judgeTurns finds processes that share the value: their lines take turns. What a turn of
+// two lines that were in use at once is evidence of:
+//
+//	both of one cluster, which is whole        nothing: they are one sequence
+//	both of one cluster, which is not          blocks of counters that threads reserve
+//	beginning near each other, see arcBits     the same
+//	others, and lines that only adjoin         processes with counters far apart
+//
+// Processes with the same counters show in the values that were used twice: by the turns of
+// a cluster whose lines overlap, or within a single line.
 func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
@@ -287,7 +295,9 @@ func arcBits(starts []int64) float64 {
 	return float64(n-1)*(idset.CounterBits-log2(idset.CounterRange-widest)) - log2(int64(n))
 }
 
-// judgeSequences finds clocks that were set backwards.
+// judgeSequences finds clocks that were set backwards, and whether a cluster is whole or its
+// lines overlap. The falls of a sequence count as the least evidence against three other
+// causes: restarts at counters that are near by chance, late ids, and blocks.
 func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]

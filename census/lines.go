@@ -76,8 +76,8 @@ type line struct {
 	last     uint32
 	ids      int64 // distinct
 
-	// Where the counter was at the ends of the last two seconds with ids before the
-	// current one, which is last, and which second the first of them was.
+	// Of the seconds with ids, last is the current one. Where the counter was at the end of
+	// the one before, previous, and at the end of the one before that:
 	before, earlier int64
 	previous        uint32
 
@@ -92,8 +92,8 @@ type line struct {
 
 func (l *line) length() int64 { return l.at - l.from }
 
-// lateZone returns how far behind at the counter of an id of the given second may be
-// that was overtaken: its thread had read the clock before others took their counters.
+// lateZone returns how far below l.at the counter of an id of the given second may be that
+// was overtaken: its thread had read the clock before others took their counters.
 func (l *line) lateZone(second uint32) int64 {
 	floor := l.earlier
 	switch {
@@ -140,15 +140,15 @@ type turn struct {
 
 // lineSet are the lines of one process value.
 type lineSet struct {
-	list    []line
-	byEnd   []int          // by the last counter, modulo its range
-	recent  []int          // the last ones with ids, the latest first
-	limit   int64          // how far a line may move on at once
-	late    int64          // ids that were overtaken
-	turns   map[turn]int64 // how often
-	loose   int64          // ids that begin a line, or may continue one by chance
-	rapid   int64          // of them, further than a process counts from the first one of the second
-	loosest idset.Record   // this first one
+	list   []line
+	byEnd  []int          // by the last counter, modulo its range
+	recent []int          // the last ones with ids, the latest first
+	limit  int64          // how far a line may move on at once
+	late   int64          // ids that were overtaken
+	turns  map[turn]int64 // how often
+	loose  int64          // ids that begin a line, or may continue one by chance
+	first  idset.Record   // the first of these in their latest second
+	rapid  int64          // those that are further from first than a process counts in a second
 }
 
 // maxRecent is of how many lines an id may be a late one.
@@ -205,7 +205,9 @@ func (ls *lineSet) begin(e idset.Extent, i, j int) int {
 }
 
 // add adds an id with counter c and returns the index of its line and its unwrapped
-// counter there.
+// counter there. It continues the line that ends nearest below it, within limit; if that is
+// idle, rather the latest one. It is a late id of one of the recent lines whose end is nearer
+// above it, within its late zone. If there is no such line it begins one.
 func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	best, distance, late, idle := -1, int64(idset.CounterRange), false, false
 	if n := len(ls.byEnd); n > 0 {
@@ -231,9 +233,9 @@ func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwra
 	}
 	if best < 0 || (2*distance+1)*int64(len(ls.list)) > idset.CounterRange>>doubtBits {
 		ls.loose++
-		if ls.loose == 1 || ls.loosest.Second() != second {
-			ls.loosest = r
-		} else if apart := (c - int64(ls.loosest.Counter())) & idset.CounterMask; apart >= fastest && apart <= idset.CounterRange-fastest {
+		if ls.loose == 1 || ls.first.Second() != second {
+			ls.first = r
+		} else if apart := (c - int64(ls.first.Counter())) & idset.CounterMask; apart >= fastest && apart <= idset.CounterRange-fastest {
 			ls.rapid++
 		}
 	}

@@ -113,7 +113,8 @@ func (t *tally) countIDs(p *process, mayBeBound bool) follower {
 }
 
 // explains reports whether counters seem to be missing because of a fault: those of a
-// shared process value, and those around clock steps.
+// shared process value, those around clock steps, and all where there are more steps than
+// examples of them.
 func (v *verdict) explains(m gapSpan) bool {
 	if v.found[shared].bits > 0 || len(v.found[stepped].examples) == maxExamples {
 		return true
@@ -126,8 +127,9 @@ func (v *verdict) explains(m gapSpan) bool {
 	return false
 }
 
-// judge judges p, whose counter does not simply run forwards, unless its widest move is
-// one that it makes.
+// judge judges p, whose counter moved further at once than that of one process with a
+// typical step of 1. The gaps and jumps of the verdict take the place of those that were
+// counted, unless p has too few of its ids here, or only a part of them was judged.
 func (t *tally) judge(p *process) {
 	e := p.Extent
 	from := e.Search(0, func(r idset.Record) bool { return r.Second() >= earliest })

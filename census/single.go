@@ -16,7 +16,7 @@ import (
 // the lowest counters, so that neighbours stay neighbours.
 type singles struct {
 	list  []idset.Record
-	shift uint // counters from counterRange>>shift on are left out
+	shift uint // counters from idset.CounterRange>>shift on are left out
 }
 
 func (s *singles) isOut(r idset.Record) bool { return r.Counter()>>(idset.CounterBits-s.shift) > 0 }

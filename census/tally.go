@@ -84,7 +84,7 @@ func (t *tally) list(p *process) {
 	if t.isTop(p) {
 		t.settle(p)
 		t.top = append(t.top, *p)
-		if t.limit > 0 && len(t.top)%t.limit == 0 { // the first so many, or twice
+		if t.limit > 0 && len(t.top)%t.limit == 0 { // at limit for isTop, at twice that to drop the others
 			t.sortTop()
 		}
 	}

@@ -282,8 +282,8 @@ type writer struct {
 	lease  *Lease
 	record record
 	life   time.Duration
-	now    time.Time // by the clock of the place, at:
-	read   time.Time
+	now    time.Time // by the clock of the place when the record was read
+	read   time.Time // the same moment by the clock of this process
 }
 
 // time returns the time by the clock of the place, without asking it.

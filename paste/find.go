@@ -153,7 +153,7 @@ func inDocument(line int, text []byte) []Found {
 		if ids := inside(line, whole); ids != nil {
 			return ids
 		}
-		if _, sure := members["$oid"]; !sure && refused != nil {
+		if _, wrapped := members["$oid"]; !wrapped && refused != nil {
 			refused = noID(refused.Error())
 		}
 	}

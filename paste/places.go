@@ -39,11 +39,11 @@ func Places(s string) (places []Place) {
 	for at := 0; at+window <= len(s); at += window {
 		w := s[at : at+window]
 		kind := kinds[w[0]] & kinds[w[4]] & kinds[w[7]] & kinds[w[11]]
-		if kind&inWords == 0 || at < end {
+		if kind&inForms == 0 || at < end {
 			continue
 		}
 		kind &= kinds[w[1]] & kinds[w[2]] & kinds[w[3]] & kinds[w[5]] & kinds[w[6]] & kinds[w[8]] & kinds[w[9]] & kinds[w[10]]
-		if kind&inWords == 0 {
+		if kind&inForms == 0 {
 			continue
 		}
 		var from int
@@ -76,7 +76,7 @@ const (
 	inRow                 // inWord, and what is between them in a UUID or a gpid
 	inDigits              // hexadecimal
 
-	inWords = inHex | inULID | inTypeID | inProcess
+	inForms = inHex | inULID | inTypeID | inProcess // what Places looks for
 )
 
 // kinds are the kinds of each character.
@@ -126,7 +126,13 @@ func wordIDs(places []Place, s string, from, known, to int) []Place {
 	return places
 }
 
-// wordID returns the id of which the letters and digits s[from:to] are a part.
+// wordID returns the id of which the letters and digits s[from:to] are a part. How many
+// these are says which form it may have:
+//
+//	24  an ObjectId; more, if an escape comes directly before it
+//	26  a ULID in capitals, or a TypeID, whose prefix is before them
+//	12  a UUID, whose other parts are before them
+//	16  a gpid: they are the start time, between the address and the pid
 func wordID(s string, from, to int) (p Place, ok bool) {
 	n := to - from
 	if n > 24 && (n <= 29 || s[to-25] == 'm') && isHex(s[to-24:to]) { // \u003c, or colours

@@ -91,8 +91,8 @@ func jitter(interval time.Duration) time.Duration { return rand.N(interval/maxJi
 
 // untilHeartbeat returns how long a process waits at a time for its next heartbeat:
 // half an interval to one and a half.
-func untilHeartbeat(block string, interval, jitter time.Duration, now time.Time) time.Duration {
-	at := phase(block, interval) + jitter
+func untilHeartbeat(block string, interval, late time.Duration, now time.Time) time.Duration {
+	at := phase(block, interval) + late
 	wait := now.Add(-at).Truncate(interval).Add(interval + at).Sub(now)
 	if wait < interval/2 {
 		wait += interval

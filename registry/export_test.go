@@ -49,7 +49,7 @@ func (m *Member) Clone() *Member {
 	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
 	c := own.newMember(from.process(), m.offline, true)
 	c.sampler = m.sampler
-	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, enrolment: from.enrolment, p: from.process()}
+	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, registration: from.registration, p: from.process()}
 	c.recorder.pending = slices.Clone(from.pending)
 	c.generator, c.block = m.Generator(), m.block
 	go c.run()

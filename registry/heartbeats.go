@@ -57,7 +57,7 @@ type remoteBeat struct {
 	gpid      gpid.GPID
 	swap      store.Swap // of the living record
 	due       bool       // something is to be done when that is stored
-	trimmed   time.Time  // see enrolment
+	trimmed   time.Time  // see registration
 	unchecked int        // likewise
 }
 
@@ -66,17 +66,17 @@ type remoteBeat struct {
 // without a living record, and with one that cannot be read.
 func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []remoteBeat, held []newSamples, alone []int) {
 	stored := make([]bson.Raw, len(places)) // their living records
-	var unknown []int
+	var unread []int
 	var keys []MemberKey
 	for i, place := range places {
 		k := beats[place].Member
 		if stored[i] = r.memory.living(k); stored[i] == nil {
-			unknown, keys = append(unknown, i), append(keys, k)
+			unread, keys = append(unread, i), append(keys, k)
 		}
 	}
 	for i, m := range r.members(ctx, keys) {
-		if errs[places[unknown[i]]] = m.remote(); m.living != nil {
-			stored[unknown[i]] = m.living.raw
+		if errs[places[unread[i]]] = m.remote(); m.living != nil {
+			stored[unread[i]] = m.living.raw
 		}
 	}
 	batch = make([]remoteBeat, 0, len(places))

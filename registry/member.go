@@ -186,15 +186,15 @@ func (m *Member) run() {
 	interval := m.Process().Interval
 	late := jitter(interval)
 	timer := time.NewTimer(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
-	var watch <-chan time.Time
+	var watching <-chan time.Time
 	if !m.sampler.self {
-		watch = time.Tick(watchInterval)
+		watching = time.Tick(watchInterval)
 	}
 	for {
 		select {
 		case <-m.life.Done():
 			return
-		case <-watch:
+		case <-watching:
 			if endOf(m.sampler.running()) == "" {
 				continue
 			}
@@ -216,7 +216,7 @@ func (m *Member) run() {
 			m.note(err)
 		}
 		if last {
-			watch = nil // while the store is away, once an interval is often enough
+			watching = nil // while the store is away, once an interval is often enough
 		}
 	}
 }

@@ -277,7 +277,7 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 	if err != nil {
 		return nil, err
 	}
-	var living []*Status
+	var alive []*Status
 	var used []string
 	for i := range judged {
 		s := &judged[i]
@@ -285,17 +285,17 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 			continue
 		}
 		if out[places[i]] = s; s.State.mayLive() {
-			living, used = append(living, s), append(used, s.uses()...)
+			alive, used = append(alive, s), append(used, s.uses()...)
 		}
 	}
 	claims, err := r.claims(ctx, used)
 	if err != nil {
 		return nil, err
 	}
-	return out, inParallel(len(living), func(i int) error {
-		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
+	return out, inParallel(len(alive), func(i int) error {
+		collision, _, err := r.rivals(ctx, claims, &alive[i].Process)
 		if collision != nil {
-			living[i].Rivals = collision.Others
+			alive[i].Rivals = collision.Others
 		}
 		return err
 	})

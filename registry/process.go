@@ -118,13 +118,13 @@ func (o ClockOffset) String() string {
 	return fmt.Sprintf("%v to %v %s", low, high, side)
 }
 
-// with returns what is known after another comparison. A zero clock is none.
-func (o *ClockOffset) with(clock, now time.Time) *ClockOffset {
-	if clock.IsZero() {
+// with returns what is known after another comparison. A clock that shows the zero time is none.
+func (o *ClockOffset) with(shown, now time.Time) *ClockOffset {
+	if shown.IsZero() {
 		return o
 	}
 	const most = 200 * 365 * 24 * time.Hour // leaves room for sums
-	ahead := min(max(clock.Sub(now), -most), most)
+	ahead := min(max(shown.Sub(now), -most), most)
 	if o == nil {
 		return &ClockOffset{ahead, ahead}
 	}

@@ -81,10 +81,10 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (int64, e
 	})
 }
 
-// pruneEnded calls prune for the processes that ended from a time to another, for so many at
-// once, and returns how much that has deleted.
-func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, atOnce int, prune func([]*endedDoc) (int64, error)) (n int64, err error) {
-	q := store.Query{Range: between(millis(from), millis(to)), Limit: atOnce}
+// pruneEnded calls prune for the processes that ended from a time to another, for at most so
+// many at once, and returns how much that has deleted.
+func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, most int, prune func([]*endedDoc) (int64, error)) (n int64, err error) {
+	q := store.Query{Range: between(millis(from), millis(to)), Limit: most}
 	for {
 		var entries []*endedDoc
 		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
@@ -94,7 +94,7 @@ func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, atOnce in
 			entries, q.After = append(entries, doc), storeKey(doc.Key)
 		}
 		deleted, err := prune(entries)
-		if n += deleted; err != nil || len(entries) < atOnce {
+		if n += deleted; err != nil || len(entries) < most {
 			return n, err
 		}
 	}

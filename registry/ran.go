@@ -117,9 +117,9 @@ type maker struct {
 }
 
 func newMaker(s Status, h *holding) maker {
-	c := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
-	if c.claim != nil {
-		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
+	m := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
+	if m.claim != nil {
+		m.from, m.confirmed = m.claim.From, m.claim.Confirmed
 	}
-	return c
+	return m
 }

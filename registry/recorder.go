@@ -24,13 +24,13 @@ type recorder struct {
 	random   io.Reader // blocks are drawn from it
 	clock    clock
 	backoff  backoff
-	enrolment
+	registration
 
 	mu sync.Mutex // guards p; the writer need not lock it to read p
 	p  Process
 }
 
-// enrolment is how far a registration of a process is stored. A process that registers
+// registration is how much of the registration of a process is stored. One that registers
 // again, because it was copied, gets another one.
 //
 // The steps below and in steps.go take it through these states; what is not named is any:
@@ -46,7 +46,7 @@ type recorder struct {
 // finished means that p.End is set. agreed is what stored says of the latest heartbeat,
 // and tried[0] is the write of stored, if this recorder has written that. pending and
 // p.Recent end with the same samples.
-type enrolment struct {
+type registration struct {
 	claimed    bool            // the block belongs to the process
 	registered bool            // the record was stored once
 	changed    bool            // the record is to be written
@@ -64,7 +64,7 @@ type enrolment struct {
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
 	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}}
-	c.enrolment = enrolment{changed: true, unchecked: maxRecent, trimmed: c.clock.stamp(0)}
+	c.registration = registration{changed: true, unchecked: maxRecent, trimmed: c.clock.stamp(0)}
 	if p.From.IsZero() {
 		p.From = c.trimmed
 	}
@@ -83,7 +83,7 @@ func (r *Registry) openRecorder(m *storedProcess) *recorder {
 // is none.
 func (c *recorder) open(l *living) {
 	c.clock.last = c.p.Last.Time
-	c.enrolment = enrolment{
+	c.registration = registration{
 		claimed: true, registered: true, changed: l == nil, tried: c.tried[:0], agreed: c.p.Last,
 		trimmed: c.p.Last.Time, unchecked: maxRecent,
 	}
@@ -116,7 +116,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
 	agreed := c.agreed.Time
-	c.enrolment = enrolment{changed: true, unchecked: maxRecent, trimmed: c.trimmed, left: c.left}
+	c.registration = registration{changed: true, unchecked: maxRecent, trimmed: c.trimmed, left: c.left}
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
@@ -166,26 +166,26 @@ const (
 
 // next returns what is to be written next of p. The newest sample waits until its
 // heartbeat is stored.
-func (e *enrolment) next(p *Process) task {
-	hourEnded := hourOf(p.Block, p.Last.Time).After(e.trimmed)
-	switch n := len(e.pending) - 1; {
-	case !e.claimed:
+func (r *registration) next(p *Process) task {
+	hourEnded := hourOf(p.Block, p.Last.Time).After(r.trimmed)
+	switch n := len(r.pending) - 1; {
+	case !r.claimed:
 		return claimValues
 	case n >= maxRecent || n > 0 && (hourEnded || p.turn(maxRecent)):
 		return writeSamples
-	case e.stored == nil || e.agreed.Count != p.Last.Count:
+	case r.stored == nil || r.agreed.Count != p.Last.Count:
 		return writeLiving
-	case e.changed:
+	case r.changed:
 		return writeRecord
-	case len(e.left) > 0:
+	case len(r.left) > 0:
 		return deleteOld
-	case p.End != nil && e.finished:
+	case p.End != nil && r.finished:
 		return nothing
 	case p.End != nil:
 		return moveEnded
 	case hourEnded:
 		return trimSamples
-	case e.unchecked >= maxRecent:
+	case r.unchecked >= maxRecent:
 		return checkClaims
 	}
 	return nothing

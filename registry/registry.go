@@ -173,14 +173,14 @@ func (m *memory) watch(p *Process) watch {
 }
 
 // remember keeps the living record of a remote process, or with nil forgets it.
-func (m *memory) remember(k MemberKey, living bson.Raw) {
+func (m *memory) remember(k MemberKey, raw bson.Raw) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if living == nil {
+	if raw == nil {
 		delete(m.remotes, k)
 		return
 	}
-	m.remotes[k] = remembered{living, time.Now()}
+	m.remotes[k] = remembered{raw, time.Now()}
 }
 
 // living returns the living record of a remote process that is remembered, or nil.

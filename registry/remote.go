@@ -25,7 +25,7 @@ import (
 // error that wraps [ErrKey] or [ErrEnded] if the process of o.Key is another one or has
 // ended, or with the error of the store. A nil o stands for the zero RemoteOptions.
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
-	return r.enrol(ctx, g, o, func(*Process) error { return nil })
+	return r.recordRemote(ctx, g, o, func(*Process) error { return nil })
 }
 
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
@@ -33,7 +33,7 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 // layout, as by [Registry.Adopt]. The error wraps [ErrSample] if the process cannot
 // have created a sample. With a [*CollisionError] the process is valid, too.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
-	return r.enrol(ctx, g, o, func(p *Process) error {
+	return r.recordRemote(ctx, g, o, func(p *Process) error {
 		err := p.adopt(samples, layout, p.GPID.Start(), wall(r.options.Now))
 		if err == nil {
 			p.identify()
@@ -42,8 +42,8 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objec
 	})
 }
 
-// enrol records a remote process, to whose description adopt adds.
-func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
+// recordRemote records a remote process, to whose description adopt adds.
+func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
 	o = cmp.Or(o, &RemoteOptions{})
 	interval, err := checkInterval(o.Interval)
 	if err != nil {

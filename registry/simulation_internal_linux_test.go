@@ -178,7 +178,7 @@ func (w *world) beat(p *simulated, end *End) {
 func (w *world) copy(p *simulated) {
 	from, twin := p.recorder, *p
 	p.copied, twin.copied = true, true
-	twin.recorder = &recorder{registry: w.registry(p.behind), random: from.random, clock: from.clock, enrolment: from.enrolment, p: from.process()}
+	twin.recorder = &recorder{registry: w.registry(p.behind), random: from.random, clock: from.clock, registration: from.registration, p: from.process()}
 	twin.counter++
 	w.running = append(w.running, &twin)
 	w.counts["copies"]++

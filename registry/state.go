@@ -72,11 +72,11 @@ func successor(p, q *Process) bool {
 // host, by the monotonic and the wall clock of the host, or zero if that is not known.
 // Ids lead the wall clock by as much as they did at the last heartbeat, or less: a
 // generator follows the clock, but not when it is set back.
-func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
-	if monotonic == 0 || p.Last.Monotonic == 0 {
+func (p *Process) reached(sinceBoot time.Duration, shown time.Time) time.Time {
+	if sinceBoot == 0 || p.Last.Monotonic == 0 {
 		return time.Time{}
 	}
-	return maxTime(wall, p.Last.Time.Add(monotonic-p.Last.Monotonic))
+	return maxTime(shown, p.Last.Time.Add(sinceBoot-p.Last.Monotonic))
 }
 
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
@@ -94,8 +94,8 @@ func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
 //	no heartbeat: the store was away, or not             late, presumed dead
 func (r *Registry) judge(p *Process, next func() *Process) Status {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), sure: p.Last.Time, gone: p.Gone}
-	set := func(state State, format string, args ...any) Status {
-		s.State, s.Reason = state, fmt.Sprintf(format, args...)
+	set := func(state State, reason string, args ...any) Status {
+		s.State, s.Reason = state, fmt.Sprintf(reason, args...)
 		return s
 	}
 	if p.End != nil {

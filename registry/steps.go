@@ -164,9 +164,14 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 	return err
 }
 
-// readLiving finds out what is stored instead of what the recorder knows: its own write,
-// of which the reply was lost, what was there before, which only a restored backup can
-// have, or what another one wrote.
+// readLiving finds out what is stored in place of what the recorder knows, and what follows
+// from it:
+//
+//	nothing, of a remote process    another Registry may have recorded its end: errForeign
+//	nothing, or an earlier state    a backup was restored, perhaps: check what else is lost
+//	the write that was tried last   it is stored, also if the reply was lost
+//	another one that was tried      the same, and the next write replaces it
+//	any other write                 it is another recorder's: errForeign
 func (c *recorder) readLiving(ctx context.Context, k string) error {
 	l, err := getDoc[living](ctx, c.registry.store, livingRecords, k)
 	deleted := errors.Is(err, store.ErrNotFound)
@@ -175,7 +180,7 @@ func (c *recorder) readLiving(ctx context.Context, k string) error {
 		return errForeign
 	case err != nil && !deleted:
 		return err
-	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1: // more may be lost
+	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1:
 		c.changed, c.unchecked = true, maxRecent
 	case !slices.Contains(c.tried, l.write):
 		return errForeign

@@ -78,18 +78,24 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
 			continue
 		}
-		c := newMaker(s, h)
-		c.class, c.doubt = c.ran(id.Time())
-		found = addMaker(found, c)
+		m := newMaker(s, h)
+		m.class, m.doubt = m.ran(id.Time())
+		found = addMaker(found, m)
 	}
+	// The verdict follows from how many makers of a class there are:
+	//
+	//	covered or possible             one: Known or Claimed, see explain; more: Collision
+	//	none of these, but unlikely     the same
+	//	none of these, but disproved    Conflict
+	//	none at all                     Unknown, or by the host of the classic layout
 	var by [covered + 1][]maker
-	for _, c := range found {
-		by[c.class] = append(by[c.class], c)
+	for _, m := range found {
+		by[m.class] = append(by[m.class], m)
 	}
 	all, outside := append(by[covered], by[possible]...), by[disproved]
-	recorded := "%d processes are recorded with its process value at that time"
+	several := "%d processes are recorded with its process value at that time"
 	if len(all) == 0 {
-		all, recorded = by[unlikely], "%d processes are recorded with its process value: whether they ran at that time is not known"
+		all, several = by[unlikely], "%d processes are recorded with its process value: whether they ran at that time is not known"
 	}
 	switch {
 	case len(all) == 1:
@@ -97,7 +103,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		return t, r.explain(ctx, &t, &all[0], by[unlikely])
 	case len(all) > 1:
 		t.Verdict, t.Processes = Collision, statuses(all)
-		t.Reason = fmt.Sprintf(recorded, len(all))
+		t.Reason = fmt.Sprintf(several, len(all))
 	case len(outside) > 0:
 		t.Verdict, t.Processes, t.Reason = Conflict, statuses(outside), outside[0].doubt
 		if len(outside) > 1 {
@@ -139,18 +145,18 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 
 func statuses(all []maker) []Status { return each.Of(all, func(m maker) Status { return m.Status }) }
 
-// addMaker appends c, or replaces another record of the same process by it if c is the
+// addMaker appends m, or replaces another record of the same process by it if m is the
 // better candidate, or as good and that one does not own the block.
-func addMaker(to []maker, c maker) []maker {
+func addMaker(to []maker, m maker) []maker {
 	for i := range to {
-		if to[i].sameMaker(&c.Process) {
-			if c.class > to[i].class || c.class == to[i].class && to[i].drawn {
-				to[i] = c
+		if to[i].sameMaker(&m.Process) {
+			if m.class > to[i].class || m.class == to[i].class && to[i].drawn {
+				to[i] = m
 			}
 			return to
 		}
 	}
-	return append(to, c)
+	return append(to, m)
 }
 
 // explain completes the trace of an id with one candidate. Others are recorded with its

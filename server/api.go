@@ -16,7 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-const description = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
+const apiDescription = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
 	"records processes, and analyses all ids of a dump. Errors are problem+json (RFC 9457)."
 
 // descriptionPath is that of the description of the API, without its extension.
@@ -38,7 +38,7 @@ func (s *Server) addAPI(rows []route) {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "oid", Version: cmp.Or(s.options.Version, "devel"), Description: description,
+				Title: "oid", Version: cmp.Or(s.options.Version, "devel"), Description: apiDescription,
 				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
 				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
 			},
@@ -107,11 +107,12 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 // anywhere lists the error statuses of every endpoint.
 var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
-// operation describes the endpoint of a route. The errors are its own, besides anywhere.
-func operation(at route, tag, id, summary, description string, errors ...int) huma.Operation {
+// operation describes the endpoint of a route. The statuses are those of its own
+// errors, besides anywhere.
+func operation(at route, tag, id, summary, description string, statuses ...int) huma.Operation {
 	return huma.Operation{
 		Method: at.method, Path: at.path, Tags: []string{tag}, OperationID: id, Summary: summary, Description: description,
-		Errors: slices.Concat(anywhere, errors), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
+		Errors: slices.Concat(anywhere, statuses), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // the body has been read, see readBody
 	}
 }
@@ -126,9 +127,9 @@ type answer[T any] struct {
 type endpoint func(s *Server, api huma.API, at route)
 
 // describe returns an endpoint with its description, see operation. do answers a request.
-func describe[In, Out any](tag, id, summary, description string, do func(*Server, context.Context, *In) (Out, error), errors ...int) endpoint {
+func describe[In, Out any](tag, id, summary, description string, do func(*Server, context.Context, *In) (Out, error), statuses ...int) endpoint {
 	return func(s *Server, api huma.API, at route) {
-		handle(s, api, operation(at, tag, id, summary, description, errors...), func(ctx context.Context, in *In) (Out, error) { return do(s, ctx, in) })
+		handle(s, api, operation(at, tag, id, summary, description, statuses...), func(ctx context.Context, in *In) (Out, error) { return do(s, ctx, in) })
 	}
 }
 

@@ -64,8 +64,8 @@ func clockOf(o Options) func() time.Time {
 
 // generator returns the generator for new ids.
 func (b *backend) generator() *objectid.Generator {
-	if j := b.connected.Load(); j != nil {
-		return j.member.Generator()
+	if c := b.connected.Load(); c != nil {
+		return c.member.Generator()
 	}
 	return b.random
 }
@@ -126,15 +126,15 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 
 // close records the end of the server and closes the store.
 func (b *backend) close(ctx context.Context) error {
-	j := b.connected.Load()
-	if j == nil {
+	c := b.connected.Load()
+	if c == nil {
 		return nil
 	}
-	err := j.member.End(ctx, "shut down")
+	err := c.member.End(ctx, "shut down")
 	if err != nil {
 		err = fmt.Errorf("server: %w", err)
 	}
-	return errors.Join(err, j.store.Close())
+	return errors.Join(err, c.store.Close())
 }
 
 const (
@@ -148,7 +148,7 @@ const (
 // upkeep keeps the registry in order until the store has moved or ctx ends. Several servers
 // of one store do not hinder one another.
 func (b *backend) upkeep(ctx context.Context) {
-	j := b.connected.Load()
+	c := b.connected.Load()
 	sweep := time.Tick(sweepEvery)
 	pruned := time.Now()
 	for failed := false; ; {
@@ -159,10 +159,10 @@ func (b *backend) upkeep(ctx context.Context) {
 			return
 		case <-sweep:
 		}
-		_, err := j.registry.Sweep(ctx)
+		_, err := c.registry.Sweep(ctx)
 		if err == nil && time.Since(pruned) > pruneEvery {
 			pruned = time.Now()
-			_, err = j.registry.Prune(ctx, nil)
+			_, err = c.registry.Prune(ctx, nil)
 		}
 		if err != nil && ctx.Err() == nil && !failed {
 			b.options.Log.Warn("the registry cannot be kept in order", "error", err)
@@ -178,15 +178,15 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 	if b.options.Open == nil {
 		return none, errNoStore
 	}
-	j := b.connected.Load()
-	if j == nil {
+	c := b.connected.Load()
+	if c == nil {
 		return none, errUnavailable
 	}
 	return callWithin(ctx, &b.calls, name, func(ctx context.Context) (T, error) {
 		began := time.Now()
-		value, err := call(ctx, j.registry)
+		value, err := call(ctx, c.registry)
 		b.metrics.store.WithLabelValues(name).Observe(time.Since(began).Seconds())
-		if errors.Is(err, store.ErrMoved) && b.connected.Load() == j {
+		if errors.Is(err, store.ErrMoved) && b.connected.Load() == c {
 			select {
 			case b.moved <- struct{}{}:
 			default: // it was asked already
@@ -218,15 +218,15 @@ func callWithin[T any](parent context.Context, c *caller, name string, do func(c
 		value T
 		err   error
 	}
-	answered := make(chan answer, 1)
+	done := make(chan answer, 1)
 	go func() {
 		defer c.slots.Release(1)
 		value, err := do(ctx)
-		answered <- answer{value, err}
+		done <- answer{value, err}
 	}()
 	var a answer
 	select {
-	case a = <-answered:
+	case a = <-done:
 	case <-ctx.Done():
 		a.err = ctx.Err()
 	}

@@ -48,9 +48,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
-		route := routeName(r)
-		s.metrics.requests.WithLabelValues(route, method(r), strconv.Itoa(rec.Code)).Inc()
-		s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
+		pattern := routeName(r)
+		s.metrics.requests.WithLabelValues(pattern, methodName(r), strconv.Itoa(rec.Code)).Inc()
+		s.metrics.duration.WithLabelValues(pattern).Observe(took.Seconds())
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code),
@@ -70,7 +70,8 @@ func routeName(r *http.Request) string {
 	return cmp.Or(path, "none")
 }
 
-func method(r *http.Request) string {
+// methodName returns the method of r, for the metrics: clients cannot add values to it either.
+func methodName(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
 		return r.Method

@@ -54,7 +54,7 @@ func askLocks[T any](ctx context.Context, l *locks, name string, do func(context
 	})
 }
 
-// open returns the Locker. Calls of call come one at a time.
+// open returns the Locker.
 func (l *locks) open(ctx context.Context) (lock.Locker, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -121,13 +121,13 @@ func typeOfStatus(status int) *problemType {
 // isAnswer reports whether err is about the request, and not a failure of the store.
 func isAnswer(err error) bool { return typeOf(err).status < http.StatusInternalServerError }
 
-// status returns the HTTP status for an error.
-func status(err error) int { return typeOf(err).status }
+// statusOf returns the HTTP status for an error.
+func statusOf(err error) int { return typeOf(err).status }
 
 // text returns the text of err for a client. That of an internal one goes to the log.
 func (s *Server) text(ctx context.Context, err error) string {
 	switch {
-	case status(err) == http.StatusInternalServerError:
+	case statusOf(err) == http.StatusInternalServerError:
 		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", door.RequestID(ctx))
 		return internalText
 	case errors.Is(err, store.ErrKey):
@@ -142,7 +142,7 @@ func (s *Server) outcome(ctx context.Context, err error, text *string) (code int
 		return http.StatusOK
 	}
 	*text = s.text(ctx, err)
-	return status(err)
+	return statusOf(err)
 }
 
 // problem returns err as an answer of the API.

@@ -57,8 +57,8 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 		return wire.Processes{}, err
 	}
 	return ask(ctx, s.backend, "list", func(ctx context.Context, r *registry.Registry) (wire.Processes, error) {
-		page, err := r.Page(ctx, q)
-		return wire.Processes{Processes: towire.Processes(page.Processes), More: page.Next != "", Next: page.Next}, err
+		found, err := r.Page(ctx, q)
+		return wire.Processes{Processes: towire.Processes(found.Processes), More: found.Next != "", Next: found.Next}, err
 	})
 }
 
@@ -121,11 +121,11 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 		}
 		names := towire.Names(found.Processes)
 		for i, p := range found.Processes {
-			recent, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
+			latest, err := readSamples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
 			if err != nil {
 				return out, err
 			}
-			out.rows = append(out.rows, page.ProcessRow{Process: towire.Process(p), Identity: names[i], Started: p.GPID.Start(), Load: loadSeries(recent), Interval: p.Interval})
+			out.rows = append(out.rows, page.ProcessRow{Process: towire.Process(p), Identity: names[i], Started: p.GPID.Start(), Load: loadSeries(latest), Interval: p.Interval})
 		}
 		out.next = found.Next
 		return out, nil
@@ -183,8 +183,8 @@ func noProcess(g gpid.GPID, key registry.MemberKey) error {
 	return answered{fmt.Errorf("no process with the GPID %v%s is recorded; see the list of processes", g, of), store.ErrNotFound}
 }
 
-// samples returns up to limit samples of a member between two times.
-func samples(ctx context.Context, r *registry.Registry, of registry.MemberKey, from, to time.Time, limit int) (all []registry.Sample, err error) {
+// readSamples returns up to limit samples of a member between two times.
+func readSamples(ctx context.Context, r *registry.Registry, of registry.MemberKey, from, to time.Time, limit int) (all []registry.Sample, err error) {
 	for sample, err := range r.History(ctx, of, from, to) {
 		if err != nil {
 			return nil, err
@@ -219,7 +219,7 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (wire.History, error) {
 		out := wire.History{Records: towire.Processes(members), Samples: []wire.Sample{}}
 		for _, m := range members {
-			found, err := samples(ctx, r, m.Key(), from, to, in.Limit+1)
+			found, err := readSamples(ctx, r, m.Key(), from, to, in.Limit+1)
 			if err != nil {
 				return out, err
 			}
@@ -275,7 +275,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, err := ask(r.Context(), s.backend, "history", func(ctx context.Context, reg *registry.Registry) ([]registry.Sample, error) {
-		return samples(ctx, reg, one.Key(), from, to, maxSamples)
+		return readSamples(ctx, reg, one.Key(), from, to, maxSamples)
 	})
 	if err != nil {
 		s.fail(w, r, err)

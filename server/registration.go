@@ -116,7 +116,7 @@ func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.Hear
 			case !isAnswer(err):
 				err = errUnavailable
 			}
-			problem.Status, problem.Detail = status(err), s.text(ctx, err)
+			problem.Status, problem.Detail = statusOf(err), s.text(ctx, err)
 			out.Problems = append(out.Problems, problem)
 		}
 		return out, nil
@@ -157,15 +157,15 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	if k := b.Kernel; k != nil {
 		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
 	}
-	samples := b.Samples
+	ids := b.Samples
 	if !b.Sample.IsZero() {
-		samples = append([]objectid.ID{b.Sample}, samples...)
+		ids = append([]objectid.ID{b.Sample}, ids...)
 	}
 	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		if len(samples) == 0 {
+		if len(ids) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
-		return r.AdoptRemote(ctx, g, samples, layoutOf(b.Layout), o)
+		return r.AdoptRemote(ctx, g, ids, layoutOf(b.Layout), o)
 	})
 }
 

@@ -67,8 +67,8 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/favicon.ico", Policy: read(small), do: redirect(page.Path("icon.svg"), http.StatusMovedPermanently)},
 		{path: "/", Policy: read(small), do: s.noPage},
 	}
-	for _, description := range []string{".json", "-3.0.json", ".yaml", "-3.0.yaml"} { // package huma answers
-		all = append(all, route{method: "GET", path: descriptionPath + description, Policy: read(small), api: true})
+	for _, extension := range []string{".json", "-3.0.json", ".yaml", "-3.0.yaml"} { // package huma answers
+		all = append(all, route{method: "GET", path: descriptionPath + extension, Policy: read(small), api: true})
 	}
 	if s.options.OpenLocks != nil {
 		all = append(all, route{method: "GET", path: "/locks", Policy: read(small), do: s.showLocks})

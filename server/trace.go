@@ -79,7 +79,7 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	p := in.Trace.Processes[0]
 	in.Interval = time.Duration(p.IntervalSeconds * float64(time.Second))
 	found, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) ([]registry.Sample, error) {
-		return samples(ctx, r, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime), maxSamples)
+		return readSamples(ctx, r, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime), maxSamples)
 	})
 	if err == nil {
 		in.Around = loadSeries(found)
@@ -92,7 +92,7 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 type claimed struct {
 	recent[struct{}, *registry.ClaimedValues]
 	unknown atomic.Int64 // traces without a process since they were read
-	pays    atomic.Int64 // after so many they are read again, or after fewUnknown
+	worth   atomic.Int64 // how many traces take as long as to read them again: after so many that is done
 }
 
 const (
@@ -118,7 +118,7 @@ func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, err
 	t, err := ask(ctx, s.backend, "trace", func(ctx context.Context, r *registry.Registry) (registry.Trace, error) {
 		return r.Trace(ctx, id)
 	})
-	if err == nil && t.Verdict == registry.Unknown && c.unknown.Add(1) == max(c.pays.Load(), fewUnknown) {
+	if err == nil && t.Verdict == registry.Unknown && c.unknown.Add(1) == max(c.worth.Load(), fewUnknown) {
 		s.readClaimed(ctx)
 	}
 	return t, err
@@ -126,18 +126,18 @@ func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, err
 
 // readClaimed reads by which process values ids can be traced.
 func (s *Server) readClaimed(ctx context.Context) {
-	c, asked, pays := &s.claimed, time.Now(), 0
+	c, asked, worth := &s.claimed, time.Now(), 0
 	values, err := ask(ctx, s.backend, "claimed", func(ctx context.Context, r *registry.Registry) (*registry.ClaimedValues, error) {
 		return r.ClaimedValues(ctx, maxClaimed)
 	})
 	switch {
 	case values != nil:
 		c.put(struct{}{}, values, asked, 1)
-		pays = values.Len() / claimedInTrace
+		worth = values.Len() / claimedInTrace
 	case err == nil: // they are too many, and will be for a while
-		pays = maxClaimed
+		worth = maxClaimed
 	}
-	c.pays.Store(int64(pays))
+	c.worth.Store(int64(worth))
 	c.unknown.Store(0)
 }
 

@@ -19,7 +19,7 @@ func span(d time.Duration) string {
 	return phrase.Length(d)
 }
 
-// eventTexts returns what an event is: in a few words, to stand at a plot, and in a sentence.
+// eventTexts returns what an event is: in a few words, for a plot, and in a sentence.
 func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 	until, length, size := e.End.In(zone).Format("2006-01-02 15:04"), phrase.Length(e.End.Sub(e.Start)), humanize.Comma(e.Size)
 	switch e.Kind {

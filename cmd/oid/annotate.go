@@ -228,13 +228,13 @@ func (n *notes) refresh(now time.Time) {
 // of returns the note on an id, or "" if nothing is known of it. A registry that fails is
 // reported once.
 func (n *notes) of(ctx context.Context, text string) string {
-	if known, ok := n.known[text]; ok {
-		return known
+	if note, ok := n.known[text]; ok {
+		return note
 	}
 	id, err := objectid.Parse(text)
 	if err != nil {
-		if report, err := inspect.Inspect(text, nil); err == nil && report.Time != nil {
-			return phrase.Ago(*report.Time, n.asked)
+		if in, err := inspect.Inspect(text, nil); err == nil && in.Time != nil {
+			return phrase.Ago(*in.Time, n.asked)
 		}
 		return ""
 	}

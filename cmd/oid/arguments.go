@@ -149,9 +149,9 @@ func stringForms[T ~string](values []T) forms[T] {
 
 // find returns the form called name.
 func (f forms[T]) find(name string) (none T, _ error) {
-	for _, form := range f {
-		if form.name == name {
-			return form.value, nil
+	for _, one := range f {
+		if one.name == name {
+			return one.value, nil
 		}
 	}
 	return none, fmt.Errorf("want one of %s", f.names())
@@ -159,7 +159,7 @@ func (f forms[T]) find(name string) (none T, _ error) {
 
 func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
 
-func (f forms[T]) list() []string { return each.Of(f, func(f form[T]) string { return f.name }) }
+func (f forms[T]) list() []string { return each.Of(f, func(one form[T]) string { return one.name }) }
 
 // addFlag adds a flag to cmd that chooses value among the forms. Its usage lists them, and
 // the shell completes them. Without the flag it is the one called byDefault, or the zero

@@ -41,13 +41,13 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		r.stores = nil
 	}()
 	var parts []part
-	for _, source := range sources {
-		more, err := r.parts(ctx, source)
+	for _, arg := range sources {
+		more, err := r.parts(ctx, arg)
 		if _, isUsage := errors.AsType[usageError](err); isUsage {
 			return err
 		}
 		if err != nil {
-			more = []part{{name: nameOf(source), size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return nil, err }}}
+			more = []part{{name: nameOf(arg), size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return nil, err }}}
 		}
 		parts = append(parts, more...)
 	}
@@ -81,65 +81,65 @@ func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) e
 }
 
 // nameOf returns the name of a source for people: a URL without its password.
-func nameOf(source string) string {
-	if source == "-" {
+func nameOf(arg string) string {
+	if arg == "-" {
 		return "standard input"
 	}
-	if e := storeEngineOf(source); e != nil && !e.oneHost {
-		if u, err := url.Parse(source); err == nil {
+	if e := storeEngineOf(arg); e != nil && !e.oneHost {
+		if u, err := url.Parse(arg); err == nil {
 			return u.Redacted()
 		}
-		scheme, _, _ := strings.Cut(source, ":")
+		scheme, _, _ := strings.Cut(arg, ":")
 		return "the collection of " + scheme + "://..."
 	}
-	return source
+	return arg
 }
 
 // parts returns what there is to read of a source.
-func (r *censusReader) parts(ctx context.Context, source string) ([]part, error) {
-	p := part{name: nameOf(source), size: -1, documents: -1}
+func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
+	p := part{name: nameOf(arg), size: -1, documents: -1}
 	one := func(open func(context.Context) (io.ReadCloser, error)) ([]part, error) {
 		p.open = open
 		return []part{p}, nil
 	}
-	switch e := storeEngineOf(source); {
-	case source == "-":
+	switch e := storeEngineOf(arg); {
+	case arg == "-":
 		return one(func(ctx context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(r.std.stdin(ctx, "the source")), nil
 		})
-	case strings.HasPrefix(source, "store:"):
-		return r.storeParts(ctx, r.where, p, "", strings.TrimPrefix(source, "store:"))
+	case strings.HasPrefix(arg, "store:"):
+		return r.storeParts(ctx, r.where, p, "", strings.TrimPrefix(arg, "store:"))
 	case e != nil && e.whole:
-		url, database, collection, err := splitNamespace(source)
+		base, database, collection, err := splitNamespace(arg)
 		if err != nil {
 			return nil, err
 		}
-		return r.storeParts(ctx, &storeFlag{url: url}, p, database, collection)
+		return r.storeParts(ctx, &storeFlag{url: base}, p, database, collection)
 	case e != nil:
-		i := strings.LastIndexByte(source, '#')
+		i := strings.LastIndexByte(arg, '#')
 		if i < 0 {
-			return nil, usagef("source %q has no collection; write it at the end, as in %s#COLLECTION", nameOf(source), e.url)
+			return nil, usagef("source %q has no collection; write it at the end, as in %s#COLLECTION", nameOf(arg), e.url)
 		}
-		return r.storeParts(ctx, &storeFlag{url: source[:i]}, p, "", source[i+1:])
+		return r.storeParts(ctx, &storeFlag{url: arg[:i]}, p, "", arg[i+1:])
 	}
-	info, err := os.Stat(source)
-	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(source, `/\.`) {
-		return nil, fmt.Errorf("%w; a collection of the store is store:%s", err, source)
+	info, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`) {
+		return nil, fmt.Errorf("%w; a collection of the store is store:%s", err, arg)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		return folderParts(source, r.options.Format)
+		return folderParts(arg, r.options.Format)
 	}
 	if info.Mode().IsRegular() {
 		p.size = info.Size()
-		return one(func(context.Context) (io.ReadCloser, error) { return os.Open(source) })
+		return one(func(context.Context) (io.ReadCloser, error) { return os.Open(arg) })
 	}
 	// Opening a FIFO waits for a writer, and reading waits for its output.
 	return one(func(ctx context.Context) (io.ReadCloser, error) {
 		return interruptible(ctx, piped(func(w io.Writer) error {
-			f, err := os.Open(source)
+			f, err := os.Open(arg)
 			if err != nil {
 				return err
 			}
@@ -214,14 +214,14 @@ const countedTogether = 1000
 
 // splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into the URL of a store, the
 // database and the collection, which is empty for the whole database.
-func splitNamespace(source string) (uri, database, collection string, err error) {
-	base, query, hasQuery := strings.Cut(source, "?")
+func splitNamespace(arg string) (uri, database, collection string, err error) {
+	base, query, hasQuery := strings.Cut(arg, "?")
 	scheme, rest, _ := strings.Cut(base, "://")
 	hosts, namespace, _ := strings.Cut(rest, "/")
 	namespace, err = url.PathUnescape(namespace)
 	database, collection, found := strings.Cut(namespace, ".")
 	if err != nil || database == "" || hosts == "" || found && collection == "" {
-		return "", "", "", usagef("source %s has no database; write mongodb://HOST/DATABASE.COLLECTION, or mongodb://HOST/DATABASE for all its collections", nameOf(source))
+		return "", "", "", usagef("source %s has no database; write mongodb://HOST/DATABASE.COLLECTION, or mongodb://HOST/DATABASE for all its collections", nameOf(arg))
 	}
 	uri = scheme + "://" + hosts + "/" + url.PathEscape(database)
 	if hasQuery {

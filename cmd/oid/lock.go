@@ -130,7 +130,7 @@ func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
 		return err
 	}
-	o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
+	o.acquire = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
 	return lockAndRun(cmd.Context(), c.std, engine, url, names[0], *o, command)
 }
 

@@ -23,10 +23,10 @@ import (
 
 // lockOptions say how to wait for a lock and how to hold it.
 type lockOptions struct {
-	limited bool          // wait only for so long:
-	wait    time.Duration // 0 means not at all
+	limited bool          // wait no longer than wait
+	wait    time.Duration // 0: not at all
 	ttl     time.Duration
-	claim   lock.AcquireOptions
+	acquire lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
 	once    onceFlags
@@ -73,10 +73,10 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 		connecting = limited
 	}
 	l, err := engine.open(connecting, std, url, o.ttl)
-	if err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
-		std.warn("warning: %v; trying again", unanswered(url, err))
-	}
-	for err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
+	for warned := false; err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil; warned = true {
+		if !warned {
+			std.warn("warning: %v; trying again", unanswered(url, err))
+		}
 		time.Sleep(connectPause)
 		// The end of the time is no better reason than that of an earlier attempt.
 		if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
@@ -113,11 +113,11 @@ func (o lockOptions) left(ctx context.Context) time.Duration {
 //
 //	                     waiting            after end
 //	signals              ctx ends           are those of the command
-//	the end of before    ctx ends           does not matter: signals cause it
+//	the end of parent    ctx ends           does not matter: signals cause it
 //
 // No signal is lost between the two: the goroutine that receives them is gone when end
 // returns, and what it has received is in the cause of ctx.
-func untilCommand(before context.Context, signals <-chan os.Signal) (ctx context.Context, end func() error) {
+func untilCommand(parent context.Context, signals <-chan os.Signal) (ctx context.Context, end func() error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
 	var receiver sync.WaitGroup
@@ -125,26 +125,26 @@ func untilCommand(before context.Context, signals <-chan os.Signal) (ctx context
 		select {
 		case s := <-signals:
 			cancel(interrupted{s})
-		case <-before.Done():
-			cancel(context.Cause(before))
+		case <-parent.Done():
+			cancel(context.Cause(parent))
 		case <-over:
 		}
 	})
 	return ctx, sync.OnceValue(func() error {
 		close(over)
 		receiver.Wait()
-		if before.Err() != nil { // also by a signal that came before the channel was there
-			cancel(context.Cause(before))
+		if parent.Err() != nil { // also by a signal that came before the channel was there
+			cancel(context.Cause(parent))
 		}
 		return context.Cause(ctx)
 	})
 }
 
-// lockAndRun runs a command while holding a lock, unless before has ended.
-func lockAndRun(before context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
+// lockAndRun runs a command while holding a lock, unless parent has ended.
+func lockAndRun(parent context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
 	signals := job.CatchSignals()
 	defer signal.Stop(signals)
-	ctx, end := untilCommand(before, signals)
+	ctx, end := untilCommand(parent, signals)
 	work := func(lease *lock.Lease, env ...string) error {
 		if err := end(); err != nil {
 			return err
@@ -165,7 +165,7 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(ctx, std, l, name, o.left(limited), o.claim, work)
+		err = o.once.run(ctx, std, l, name, o.left(limited), o.acquire, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
@@ -230,7 +230,7 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	if o.noWait() {
 		try = l.TryAcquire
 	}
-	lease, err := try(ctx, name, o.claim)
+	lease, err := try(ctx, name, o.acquire)
 	if err == nil && o.slots == 0 {
 		err = excludeSlots(ctx, l, lease)
 	}

@@ -146,15 +146,15 @@ func (i interrupted) ExitCode() int {
 
 // run runs a command by work if this host is to run the tick. wait is the time that is
 // left of --wait, 0 for no limit and negative for no time.
-func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, claim lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
+func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, acquire lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended error // how a command ended, if not with 0
-	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, run lock.Run) error {
-		if run.First {
+	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, due lock.Run) error {
+		if due.First {
 			std.warn("no earlier run of %q is recorded: this is the first, or the place of the locks has lost the record", name)
 		}
-		err := work(lease, lockTickVariable+"="+run.Tick.String())
+		err := work(lease, lockTickVariable+"="+due.Tick.String())
 		if err != nil {
 			ended = err
 		}
@@ -162,7 +162,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 			stop() // no further ticks
 		}
 		return err
-	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: claim})
+	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: acquire})
 	if errors.Is(err, lock.ErrLost) || errors.Is(err, lock.ErrExpired) {
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
 	}

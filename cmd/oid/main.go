@@ -30,7 +30,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { interrupt(interrupted{<-signals}) }()
 	// With a receiver for SIGPIPE, a write to a reader that is gone returns EPIPE
-	// instead of killing the process, and report ends it quietly.
+	// instead of killing the process, and reportError ends it quietly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
@@ -48,7 +48,7 @@ func run(ctx context.Context, std streams, args []string) int {
 	if failed := help.Flush(); err == nil {
 		err = failed // cobra ignores the errors of writing help
 	}
-	return report(ctx, std, cmd, err)
+	return reportError(ctx, std, cmd, err)
 }
 
 // Exit codes.
@@ -101,9 +101,9 @@ func (i interrupted) Error() string { return "interrupted by signal: " + i.signa
 // Is makes it a cancellation for packages that look for one.
 func (i interrupted) Is(target error) bool { return target == context.Canceled }
 
-// report writes err to stderr where that helps, and returns its exit code; no other
+// reportError writes err to stderr where that helps, and returns its exit code; no other
 // place does. cmd is the command that failed.
-func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int {
+func reportError(ctx context.Context, std streams, cmd *cobra.Command, err error) int {
 	var usage usageError
 	var exit exitError
 	var by interrupted

@@ -97,16 +97,16 @@ func newPsCommand(std streams) *cobra.Command {
 // watch writes the list until ctx ends. On a terminal each list replaces the one
 // before.
 func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query, every time.Duration) error {
-	clear, between := "", ""
+	erase, between := "", ""
 	if isTerminal(std.out) {
-		clear = "\x1b[H\x1b[2J"
+		erase = "\x1b[H\x1b[2J"
 	} else if !l.asJSON {
 		between = "\n"
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		if _, err := io.WriteString(std.out, clear); err != nil {
+		if _, err := io.WriteString(std.out, erase); err != nil {
 			return err
 		}
 		if err := l.write(ctx, std, r, q); err != nil {

@@ -257,22 +257,22 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	streams := slices.Concat(runs...)
-	for _, s := range streams {
+	found := slices.Concat(runs...)
+	for _, s := range found {
 		v.IDs += s.IDs()
 		v.Wanted += o.ids
 	}
-	v.Processes = len(streams)
+	v.Processes = len(found)
 	if o.test == "fork" {
 		v.Processes-- // the parent has two streams
 	}
-	v.Promises = verify.Judge(streams, o.order)
+	v.Promises = verify.Judge(found, o.order)
 	return nil
 }
 
 // readIDs runs the command once and reads the ids of its processes. file is where its
 // clock may be.
-func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Reader, file string) (streams []*verify.Stream, err error) {
+func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Reader, file string) (found []*verify.Stream, err error) {
 	var environment []string
 	if o.clock != verify.Running {
 		if environment, err = fakeClock(r.Clock, file); err != nil {
@@ -293,9 +293,9 @@ func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Read
 	if !r.Fork {
 		r.PID = p.cmd.Process.Pid
 	}
-	streams, err = r.Read(p)
+	found, err = r.Read(p)
 	if !errors.Is(err, io.EOF) {
-		return streams, err
+		return found, err
 	}
 	// It may refuse to create ids that carry no time.
 	if how := p.ended(); !r.Enough() || how != "exit status 0" && (o.clock != verify.End || r.Clock.Moves()) {
@@ -303,9 +303,9 @@ func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Read
 		if r.Fork {
 			hint = ", and not those of children and of the parent after them; OID_VERIFY is fork, see oid verify --help"
 		}
-		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(streams[len(streams)-1].IDs(), "id", "ids"), hint, how)
+		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(found[len(found)-1].IDs(), "id", "ids"), hint, how)
 	}
-	return streams, nil
+	return found, nil
 }
 
 // judgeDecoding lets the command read texts.

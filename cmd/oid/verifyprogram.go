@@ -23,8 +23,8 @@ type program struct {
 	cmd     *exec.Cmd
 	out     *os.File // what it writes
 	timeout time.Duration
-	unkill  func() bool
-	waited  chan struct{}
+	unkill  func() bool   // after it the end of the context does not kill the command
+	waited  chan struct{} // closed when it has ended
 }
 
 // startProgram starts the command with more environment variables. ctx ends it.

@@ -101,7 +101,7 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	now := time.Now().UTC()
 	before, err := r.files.read()
 	h := holder.Self(r.Options)
-	record := record{
+	own := record{
 		Version: recordVersion, Name: r.Name, Owner: r.Owner, Fence: max(before.Fence+1, uint64(now.UnixMicro())), Since: now,
 		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process, Note: before.Note,
 	}
@@ -109,14 +109,14 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 		r.files.removeParts()
 	}
 	if err == nil {
-		err = r.files.write(record)
+		err = r.files.write(own)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, errors.Join(err, locked.unlock()))
 	}
-	r.Tell(lock.Acquired, record.Fence, nil)
-	return lock.NewLease(ctx, record.Name, record.Owner, r.Events, engine.Grant{
-		Fence: record.Fence, Keeper: &keeper{files: r.files, locked: locked, record: record},
+	r.Tell(lock.Acquired, own.Fence, nil)
+	return lock.NewLease(ctx, own.Name, own.Owner, r.Events, engine.Grant{
+		Fence: own.Fence, Keeper: &keeper{files: r.files, locked: locked, record: own},
 		TTL: 3 * time.Second, // its file is looked at every second
 	}), nil
 }

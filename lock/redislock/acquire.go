@@ -35,15 +35,15 @@ const tries = 3
 func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	var obstacle error // the last refusal or error
 	failed := func(err error) error {
-		if end := ctx.Err(); end == nil {
-			return fmt.Errorf("redislock: acquire %q: %w", r.Name, err)
-		} else if obstacle != end {
-			return fmt.Errorf("redislock: acquire %q: %w: %w", r.Name, end, obstacle)
+		if end := ctx.Err(); end != nil && obstacle != end {
+			err = fmt.Errorf("%w: %w", end, obstacle)
+		} else if end != nil {
+			err = end
 		}
-		return fmt.Errorf("redislock: acquire %q: %w", r.Name, obstacle)
+		return fmt.Errorf("redislock: acquire %q: %w", r.Name, err)
 	}
-	refused, silent := false, false
-	answered := time.Now() // last
+	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
+	answered := time.Now()          // when the last answer came
 	// Only a waiter that can be told when its turn has come may queue.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)

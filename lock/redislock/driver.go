@@ -42,8 +42,8 @@ func (e ReplyError) Error() string { return string(e) }
 func code(err error) string {
 	var reply ReplyError
 	errors.As(err, &reply)
-	code, _, _ := strings.Cut(string(reply), " ")
-	return code
+	first, _, _ := strings.Cut(string(reply), " ")
+	return first
 }
 
 // ErrClientClosed is returned by drivers whose client was closed.
@@ -85,8 +85,8 @@ func (d *rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []s
 	return d.do(ctx, d.client.B().Evalsha().Sha1(sha1).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
 }
 
-func (d *rueidisDriver) Eval(ctx context.Context, script string, keys, args []string) (string, error) {
-	return d.do(ctx, d.client.B().Eval().Script(script).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
+func (d *rueidisDriver) Eval(ctx context.Context, text string, keys, args []string) (string, error) {
+	return d.do(ctx, d.client.B().Eval().Script(text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
 }
 
 // do sends a request. Requests that meet share the client's connection, on which from
@@ -100,7 +100,7 @@ func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, 
 	if meets || !d.met.Load() {
 		cmd = cmd.ToPipe()
 	}
-	reply, err := text(d.client.Do(ctx, cmd))
+	reply, err := textOf(d.client.Do(ctx, cmd))
 	if err != nil && ctx.Err() != nil {
 		// It may still be on its way, and what follows must not overtake it.
 		time.AfterFunc(maxTry, func() { d.busy.Add(-1) })
@@ -110,8 +110,8 @@ func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, 
 	return reply, err
 }
 
-// text returns a reply as [Driver] wants it.
-func text(result rueidis.RedisResult) (string, error) {
+// textOf returns a reply as [Driver] wants it.
+func textOf(result rueidis.RedisResult) (string, error) {
 	s, err := result.ToString()
 	if err == nil {
 		return s, nil
@@ -153,7 +153,7 @@ func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 	for addr, node := range nodes {
 		// A request to a node that is gone does not end with ctx.
 		go func() {
-			info, _ := text(node.Do(ctx, node.B().Info().Build().ToPipe()))
+			info, _ := textOf(node.Do(ctx, node.B().Info().Build().ToPipe()))
 			replies <- reply{addr, info}
 		}()
 	}
@@ -174,8 +174,8 @@ func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 func (d *rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {
 	for _, node := range d.client.Nodes() {
 		for cursor := uint64(0); ; {
-			limited, cancel := context.WithTimeout(ctx, maxTry)
-			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build().ToPipe()).AsScanEntry()
+			inner, cancel := context.WithTimeout(ctx, maxTry)
+			page, err := node.Do(inner, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build().ToPipe()).AsScanEntry()
 			cancel()
 			if err != nil {
 				return err

@@ -41,8 +41,8 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	dialer := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
-	clientOptions.DialCtxFn = dialer.dial
+	d := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
+	clientOptions.DialCtxFn = d.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
@@ -52,7 +52,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 		client.Close()
 		return nil, err
 	}
-	l.closeClient, l.reset = client.Close, dialer.closeBefore
+	l.closeClient, l.reset = client.Close, d.closeBefore
 	return l, nil
 }
 

@@ -42,15 +42,15 @@ func (q *queue) leave(r *request) {
 	if r.later != nil {
 		r.later.Stop()
 	}
-	one := q.watches[r.Name]
-	if one == nil {
+	w := q.watches[r.Name]
+	if w == nil {
 		return
 	}
-	if i, found := one.find(r); found {
-		one.waiters = slices.Delete(one.waiters, i, i+1)
+	if i, found := w.find(r); found {
+		w.waiters = slices.Delete(w.waiters, i, i+1)
 	}
-	if len(one.waiters) == 0 {
-		one.stop()
+	if len(w.waiters) == 0 {
+		w.stop()
 		delete(q.watches, r.Name)
 	}
 }
@@ -179,24 +179,24 @@ type watch struct {
 func (q *queue) see(r *request, v value) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one := q.watches[r.Name]
-	if one == nil {
-		one = &watch{stop: func() {}}
-		q.watches[r.Name] = one
+	w := q.watches[r.Name]
+	if w == nil {
+		w = &watch{stop: func() {}}
+		q.watches[r.Name] = w
 	}
-	if i, found := one.find(r); !found {
-		one.waiters = slices.Insert(one.waiters, i, r)
+	if i, found := w.find(r); !found {
+		w.waiters = slices.Insert(w.waiters, i, r)
 	}
-	if v == one.value {
+	if v == w.value {
 		return
 	}
-	one.stop()
-	one.value = v
+	w.stop()
+	w.value = v
 	if v.reserved || v.holder.Process == holder.Self(lock.AcquireOptions{}).Process {
 		return
 	}
 	ctx, stop := context.WithCancel(r.l.calls.Closing)
-	one.stop = stop
+	w.stop = stop
 	r.l.calls.Go(func() { r.watch(ctx, v) })
 }
 
@@ -211,8 +211,8 @@ func (w *watch) find(r *request) (int, bool) {
 func (q *queue) first(name string) *request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if one := q.watches[name]; one != nil {
-		return one.waiters[0]
+	if w := q.watches[name]; w != nil {
+		return w.waiters[0]
 	}
 	return nil
 }

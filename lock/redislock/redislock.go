@@ -167,12 +167,12 @@ const (
 	keySuffix = "}"
 )
 
-// keys are the keys of a lock as the scripts take them.
-func keys(name string) []string {
-	const queue, heard = keySuffix + ":queue", keySuffix + ":heard"
-	both := keyPrefix + name + queue + keyPrefix + name + heard // cut up, it is one allocation and not three
+// keysOf are the keys of a lock as the scripts take them.
+func keysOf(name string) []string {
+	const queueEnd, heardEnd = keySuffix + ":queue", keySuffix + ":heard"
+	both := keyPrefix + name + queueEnd + keyPrefix + name + heardEnd // cut up, it is one allocation and not three
 	n := len(keyPrefix) + len(name)
-	return []string{both[:n+len(keySuffix)], both[:n+len(queue)], both[n+len(queue):]}
+	return []string{both[:n+len(keySuffix)], both[:n+len(queueEnd)], both[n+len(queueEnd):]}
 }
 
 // eval runs a script and returns what it returned after the nonce. args[0] is for
@@ -182,14 +182,14 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	// all replies are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
 	args[0] = nonce
-	request := l.limit(ctx, now, try)
-	reply, err := l.driver.EvalSHA(request, s.sha1, keys, args)
-	request.cancel()
+	attempt := l.limit(ctx, now, try)
+	reply, err := l.driver.EvalSHA(attempt, s.sha1, keys, args)
+	attempt.cancel()
 	if isUnknownScript(err) {
 		now = time.Now()
-		request = l.limit(ctx, now, try)
-		reply, err = l.driver.Eval(request, s.text, keys, args)
-		request.cancel()
+		attempt = l.limit(ctx, now, try)
+		reply, err = l.driver.Eval(attempt, s.text, keys, args)
+		attempt.cancel()
 	}
 	if err == nil {
 		echo, rest, _ := strings.Cut(reply, " ")

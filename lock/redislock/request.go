@@ -38,7 +38,7 @@ type grant struct {
 }
 
 func (l *Locker) newRequest(call calls.Call) *request {
-	r := &request{Call: call, l: l, keys: keys(call.Name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
+	r := &request{Call: call, l: l, keys: keysOf(call.Name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	return r
 }
@@ -80,9 +80,9 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return answer{granted: true, grant: *g}, nil
 	}
 	a.grant = grant{r.l.guess(), time.Now()}
-	value := r.value(a.grant, holder.Self(r.Options))
-	guess, _, _ := strings.Cut(value, " ")
-	args := []string{"", value, r.ms, guess}
+	own := r.value(a.grant, holder.Self(r.Options))
+	guess, _, _ := strings.Cut(own, " ")
+	args := []string{"", own, r.ms, guess}
 	if r.queued() {
 		args = append(args, r.waiter(), r.ticket)
 	}

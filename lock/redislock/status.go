@@ -19,7 +19,7 @@ import (
 func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err error) {
 	var reply string
 	for range tries {
-		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript(), keys(name), []string{""})
+		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript(), keysOf(name), []string{""})
 		if err == nil || permanent(err) || ctx.Err() != nil {
 			break
 		}
@@ -59,8 +59,8 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 
 // noteKeys are the keys of a lock and of its note.
 func noteKeys(name string) []string {
-	lock := keys(name)[0]
-	return []string{lock, lock + ":note"}
+	key := keysOf(name)[0]
+	return []string{key, key + ":note"}
 }
 
 // notePause is the pause between two attempts to read a note.

@@ -67,8 +67,8 @@ type attempt struct {
 
 	asked  time.Time // when the last look began
 	failed error     // of the last look, if the store did not answer it
-	seen   sight     // what the lock looks like,
-	since  time.Time // from the end of the first look that showed it
+	seen   sight     // what the lock looked like at the last look
+	since  time.Time // the end of the first look that showed that
 	ended  time.Time // when its holder was first found to have ended, or zero
 	last   record    // without a name before the store has answered
 
@@ -93,7 +93,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
 	defer a.wakes.stop()
-	refused, silent := false, false // told since the last answer
+	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
 	for {
 		a.asked = time.Now()
 		quiet := silent || !a.wait
@@ -232,11 +232,11 @@ func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
 	case a.asked.Before(a.due()):
 		return nil, a.join(ctx, r, me)
 	}
-	new := r
+	next := r
 	if first := r.first(); first != me && !r.held() {
-		new.Queue = r.without(first) // it did not come
+		next.Queue = r.without(first) // it did not come
 	}
-	return a.take(ctx, r, new)
+	return a.take(ctx, r, next)
 }
 
 // due returns when a look may begin that takes the lock as it was last seen: at any
@@ -260,11 +260,11 @@ func (a *attempt) due() time.Time {
 }
 
 // take writes the record of a lease in the place of old.
-func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error) {
+func (a *attempt) take(ctx context.Context, old, next record) (*lock.Lease, error) {
 	held := old.OwnerRaw == a.Owner.String()
-	new = new.take(a.Owner, a.Options)
+	next = next.take(a.Owner, a.Options)
 	if held {
-		new.Fence = old.Fence
+		next.Fence = old.Fence
 	}
 	limit := a.Options.TTL
 	if old.doc == nil {
@@ -273,7 +273,7 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 	before := time.Now()
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	stored, err := a.l.write(limited, old, new)
+	stored, err := a.l.write(limited, old, next)
 	if err != nil {
 		return nil, err
 	}
@@ -298,9 +298,9 @@ func (a *attempt) join(ctx context.Context, r record, me string) error {
 	if len(r.Queue) >= maxQueue || slices.Contains(r.Queue, me) {
 		return nil
 	}
-	new := r
-	new.Queue = append(slices.Clone(r.Queue), me)
-	stored, err := a.l.write(ctx, r, new)
+	next := r
+	next.Queue = append(slices.Clone(r.Queue), me)
+	stored, err := a.l.write(ctx, r, next)
 	if err == nil {
 		a.last = stored
 	}
@@ -318,15 +318,15 @@ func (a *attempt) leave() {
 		if err != nil {
 			return
 		}
-		new := r
-		new.Queue = r.without(me)
+		next := r
+		next.Queue = r.without(me)
 		switch {
 		case r.OwnerRaw == me:
-			new.free()
-		case len(new.Queue) == len(r.Queue):
+			next.free()
+		case len(next.Queue) == len(r.Queue):
 			return
 		}
-		if _, err := a.l.write(ctx, r, new); !errors.Is(err, store.ErrConflict) {
+		if _, err := a.l.write(ctx, r, next); !errors.Is(err, store.ErrConflict) {
 			return
 		}
 	}

@@ -132,25 +132,25 @@ func (l *Locker) mayPass(err error) bool {
 	return l.reached.Load() && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrMoved) && !errors.Is(err, errRecord)
 }
 
-// write puts new in the place of old and returns it as it is stored. The error wraps
+// write puts next in the place of old and returns it as it is stored. The error wraps
 // [store.ErrConflict] if somebody has written in between.
-func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
+func (l *Locker) write(ctx context.Context, old, next record) (record, error) {
 	var err error
 	if old.doc == nil {
 		// The first swap gives it a revision.
-		if _, err = l.store.Insert(ctx, l.collection, new); errors.Is(err, store.ErrDuplicate) {
+		if _, err = l.store.Insert(ctx, l.collection, next); errors.Is(err, store.ErrDuplicate) {
 			err = fmt.Errorf("%w: %w", store.ErrConflict, err)
 		}
 		if err == nil {
-			new, err = l.read(ctx, new.Name)
+			next, err = l.read(ctx, next.Name)
 		}
-		return new, err
+		return next, err
 	}
-	new.doc, err = l.store.Swap(ctx, l.collection, old.doc, new)
-	if err == nil && (new.OwnerRaw != old.OwnerRaw || len(new.Queue) < len(old.Queue)) {
-		l.signal(new)
+	next.doc, err = l.store.Swap(ctx, l.collection, old.doc, next)
+	if err == nil && (next.OwnerRaw != old.OwnerRaw || len(next.Queue) < len(old.Queue)) {
+		l.signal(next)
 	}
-	return new, err
+	return next, err
 }
 
 func (l *Locker) status(ctx context.Context, name string) (lock.Status, error) {

@@ -115,13 +115,13 @@ func (a *agent) read(c *conn) {
 	var buf [4096]byte
 	var control [64]byte
 	n, m, _, _, err := unix.Recvmsg(c.fd, buf[:], control[:unix.CmsgSpace(unix.SizeofUcred)], unix.MSG_DONTWAIT)
-	switch writer := writer(control[:m]); {
+	switch from := writer(control[:m]); {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 	case err != nil || n == 0:
 		a.drop(c)
 		a.current(c.pid) // an exec closes it, too
-	case writer != c.pid && writer != 0:
-		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", writer, c.pid))
+	case from != c.pid && from != 0:
+		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid))
 	case len(c.buf)+n > maxBuf:
 		a.refuse(c, fmt.Errorf("more than %d bytes before the answer", maxBuf))
 	default:

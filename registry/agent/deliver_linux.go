@@ -193,7 +193,12 @@ func (a *agent) recordAll(ctx context.Context) error {
 }
 
 // record does the next call of the sink for a process, beside heartbeats. An error means
-// that the sink is away.
+// that the sink is away. What the process needs follows from what is recorded of it:
+//
+//	no member yet                  Register, with its first id
+//	some of its ids                AddSamples, with those of one layout that come next
+//	all, and it has ended          End, once its heartbeats are sent; no call if nobody saw when
+//	all, and it runs               nothing
 func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Lock()
 	q, ends := *p, p.recorded() && !p.Ended.IsZero() && p.queued == 0

@@ -168,7 +168,7 @@ func (m *Member) keep(ctx context.Context) {
 	var (
 		wait     time.Duration
 		register bool
-		backoff  backoff
+		pause    backoff
 		failing  time.Time // since when calls fail, or zero
 	)
 	for again := m.again; ; {
@@ -190,12 +190,12 @@ func (m *Member) keep(ctx context.Context) {
 				failing = time.Now()
 				m.options.Warn(err) // the block stays its own, so it continues
 			}
-			again, wait = nil, backoff.after(err, min(longestSilence*interval, longestPause))
+			again, wait = nil, pause.after(err, min(longestSilence*interval, longestPause)) // nil: nothing shortens the pause
 		default:
 			if !failing.IsZero() {
 				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
 			}
-			again, wait, backoff, failing = m.again, interval, 0, time.Time{}
+			again, wait, pause, failing = m.again, interval, 0, time.Time{}
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 		return nil, err
 	}
 	h := cmp.Or(c.HTTP, http.DefaultClient)
-	for attempt := 1; ; attempt++ {
+	for n := 1; ; n++ {
 		res, err := h.Do(req)
 		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
 			res.Body.Close() // which no context would end
@@ -129,7 +129,7 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 			after = lostAnswer
 		}
 		again := req.Body == nil || req.GetBody != nil
-		if after <= 0 || !again || !c.wait(req.Context(), attempt, after) {
+		if after <= 0 || !again || !c.wait(req.Context(), n, after) {
 			return nil, err
 		}
 		if req.GetBody != nil {
@@ -140,10 +140,10 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 	}
 }
 
-// wait waits before another attempt, and reports whether there is to be one. Clients
+// wait waits after attempt n for another one, and reports whether there is to be one. Clients
 // that were refused together do not come back together.
-func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) bool {
-	if attempt > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
+func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
+	if n > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
 		return false
 	}
 	after += rand.N(after/4 + 1)

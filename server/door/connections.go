@@ -30,7 +30,12 @@ type connections struct {
 	byAddress map[netip.Addr]int
 }
 
-// connection is an open connection.
+// connection is an open connection. Who is to act next:
+//
+//	working    writing
+//	none       either     the client: it has to send a request
+//	some       no         the server: so the connection is not closed for another
+//	some       yes        the client: it has to take the response
 type connection struct {
 	net.Conn
 	list    *connections

@@ -16,6 +16,16 @@ import (
 // ahead, so that the server notices when the client is gone while it works on what has
 // arrived.
 type Upload struct {
+	// Two goroutines move the body, and count what has passed:
+	//
+	//	client --> receive --> blocks --> Read --> census
+	//	           read                   taken    unpacked
+	//
+	// receive ends at the end of the body, which is then whole, or after fail, which ends the
+	// upload early; the first error stays. Both close blocks, and Read returns what is in it
+	// before the end. A slot of Door.heavy is held from the arrival of a block at Read until
+	// Read waits for the next one.
+
 	door    *Door
 	from    netip.Addr // see clientOf; zero for one without a bound
 	body    io.Reader

@@ -25,8 +25,8 @@ type Census struct {
 // MaxReports is how many reports a server keeps.
 const MaxReports = 32
 
-// kept says how long a report has its link.
-var kept = fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", MaxReports)
+// keptText says how long a report has its link.
+var keptText = fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", MaxReports)
 
 // Census returns the form that takes a file, and the reports that are kept.
 func (s *Site) Census(v *Census) g.Node {
@@ -52,7 +52,7 @@ func (s *Site) Census(v *Census) g.Node {
 						return h.Tr(h.Td(h.Class("wide"), h.A(h.Href(s.URL("/census/"+p.ID.String())), g.Text(p.names()))),
 							h.Td(h.Class("n"), g.Text(humanize.Comma(p.Census.IDs))), h.Td(timeNode(p.Census.ReferenceTime)))
 					})))),
-				soft(g.Text(kept)),
+				soft(g.Text(keptText)),
 			}
 		})),
 	}
@@ -69,6 +69,6 @@ func (s *Site) Report(r *Report) g.Node {
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text("Another file"))),
 		h.Div(h.ID("result"), h.Class("report"), h.Data("report", r.ID.String()),
 			g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, r.Census) })),
-		soft(g.Text(kept)),
+		soft(g.Text(keptText)),
 	}
 }

@@ -259,12 +259,12 @@ func aroundNode(in *Inspected) g.Node {
 // when they were used.
 func besideNode(in *wire.Inspection) g.Node {
 	id, err := objectid.Parse(in.ID)
-	fields := in.Readings[0].Fields
-	if err != nil || len(fields) == 0 || fields[len(fields)-1].Number == nil || len(fields[len(fields)-1].Hex) != counterDigits {
+	all := in.Readings[0].Fields
+	if err != nil || len(all) == 0 || all[len(all)-1].Number == nil || len(all[len(all)-1].Hex) != counterDigits {
 		return nil
 	}
 	text := id.String()
-	counter := *fields[len(fields)-1].Number
+	counter := *all[len(all)-1].Number
 	around := func(distance uint64) string {
 		return "…" + fmt.Sprintf("%s%06x", text[14:18], (counter+distance)%(1<<24))
 	}

@@ -114,7 +114,7 @@ type Process struct {
 
 // Process returns the page of one process: its facts, its load, and the queries for its ids.
 func (s *Site) Process(v *Process) g.Node {
-	known := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
+	optional := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
 	seconds := objectid.At(v.LastHeartbeat.Time).String()[:8]
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/processes")), g.Text("All processes"))),
@@ -130,14 +130,14 @@ func (s *Site) Process(v *Process) g.Node {
 			}
 		}),
 		h.Dl(h.Class("facts"),
-			known("host", v.Host),
+			optional("host", v.Host),
 			fact("address", g.Text(v.Address.String())),
 			fact("pid", g.Text(strconv.Itoa(v.PID))),
 			fact("started", timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
 			g.Iff(v.End != nil, func() g.Node { return fact("ended", timeNode(v.End.Time), g.Text(", "+v.End.Reason)) }),
 			fact("last heartbeat", timeNode(v.LastHeartbeat.Time), g.Textf(", number %d", v.LastHeartbeat.Number)),
 			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
-			known("version", v.Version),
+			optional("version", v.Version),
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			g.Map(slices.Sorted(maps.Keys(v.Labels)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(v.Labels[name]))) })),
 		h.Div(h.ID("result"), h.Data("refresh", ""),

@@ -202,7 +202,7 @@ func filterOf(field string, r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {
 		return bson.D{}
 	}
-	var any bson.A
+	var parts bson.A
 	for i, from := range brackets {
 		last := i == len(brackets)-1
 		if !last && r.From.Compare(brackets[i+1]) >= 0 {
@@ -218,13 +218,13 @@ func filterOf(field string, r store.Range, open bool) bson.D {
 		if last = last || !r.To.IsZero() && r.To.Compare(brackets[i+1]) < 0; last && !r.To.IsZero() {
 			bounds = append(bounds, bson.E{Key: "$lt", Value: r.To})
 		}
-		any = append(any, bson.D{{Key: field, Value: bounds}})
+		parts = append(parts, bson.D{{Key: field, Value: bounds}})
 		if last {
 			break
 		}
 	}
-	if len(any) == 1 {
-		return any[0].(bson.D)
+	if len(parts) == 1 {
+		return parts[0].(bson.D)
 	}
-	return bson.D{{Key: "$or", Value: any}}
+	return bson.D{{Key: "$or", Value: parts}}
 }

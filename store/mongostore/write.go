@@ -140,15 +140,15 @@ func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev 
 // replace does a change of the document with the revision rev, and returns how
 // many documents have it.
 func replace(ctx context.Context, c *mongo.Collection, change engine.Change, rev objectid.ID) (int64, error) {
-	filter := bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: rev}}
+	current := bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: rev}}
 	if change.New == nil {
-		result, err := c.DeleteOne(ctx, filter)
+		result, err := c.DeleteOne(ctx, current)
 		if err != nil {
 			return 0, err
 		}
 		return result.DeletedCount, nil
 	}
-	result, err := c.ReplaceOne(ctx, filter, change.New)
+	result, err := c.ReplaceOne(ctx, current, change.New)
 	if err != nil {
 		return 0, err
 	}

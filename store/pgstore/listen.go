@@ -17,19 +17,19 @@ import (
 // new documents, or that of a [store.Signaler] after a NUL, which no collection has.
 func (s *database) channel() string { return "oid_" + digest(s.schema) }
 
-// topic returns a topic of a [store.Signaler] as it is announced.
-func topic(signal string) string { return "\x00" + signal }
+// topicOf returns a topic of a [store.Signaler] as it is announced.
+func topicOf(signal string) string { return "\x00" + signal }
 
 // Signal notifies those that listen, see [store.Signaler].
 func (s *Store) Signal(topics ...string) {
 	for _, t := range topics {
-		s.db.announcer.announce(topic(t), true)
+		s.db.announcer.announce(topicOf(t), true)
 	}
 }
 
 // Listen makes a listener of notifications, see [store.Signaler].
 func (s *Store) Listen(signal string) (signals <-chan struct{}, works func() bool, stop func()) {
-	signals, stop = s.db.listener.listen(topic(signal))
+	signals, stop = s.db.listener.listen(topicOf(signal))
 	return signals, s.db.listener.up.Load, stop
 }
 

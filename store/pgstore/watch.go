@@ -159,7 +159,7 @@ func (w *watch) between(done, now moment) error {
 // its argument $1, holds and that can be seen at now: transaction after transaction,
 // and in the order of keys within each.
 func (w *watch) pages(since string, from any, now moment) error {
-	query, args := w.query(since, from, now)
+	base, args := w.query(since, from, now)
 	var last page
 	return engine.Pages(store.Query{}, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
 		after, args := "", slices.Clone(args)
@@ -167,7 +167,7 @@ func (w *watch) pages(since string, from any, now moment) error {
 			args = append(args, last.mark, bound(q.After))
 			after = fmt.Sprintf(" AND (xid, _id) > ($%d::text::xid8, $%d::bytea)", len(args)-1, len(args))
 		}
-		text := fmt.Sprintf("%s%s ORDER BY xid, _id LIMIT $%d::bigint", query, after, len(args)+1)
+		text := fmt.Sprintf("%s%s ORDER BY xid, _id LIMIT $%d::bigint", base, after, len(args)+1)
 		var err error
 		last, err = w.s.page(w.ctx, text, append(args, limit), limit)
 		return last.docs, last.next(), err

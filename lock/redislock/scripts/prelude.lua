@@ -1,9 +1,22 @@
--- What the scripts have in common.
+-- What the scripts have in common. A script with a shortcut for the most frequent case
+-- includes it after that, which then costs none of this.
 --
 -- KEYS[1] is the lock. It begins with the fence of the last grant, and then says:
 --   "fence"                      free
 --   "fence ! owner ttl"          free, but reserved for a waiter since its TTL began
 --   "fence owner version ..."    held
+-- Without a value it is as free. The scripts and the TTL change it so:
+--   acquire  free, or reserved for the owner  ->  held
+--            reserved for another, for longer than the reservation
+--                                             ->  held, and the queue is emptied
+--            held by the owner                ->  held, for another TTL
+--   renew    held by the owner                ->  held, for another TTL
+--   release  held by the owner, or reserved for it
+--                                             ->  free if nobody waits, or else reserved
+--                                                 for the first waiter
+--            held, and the first waiter is of the process that releases
+--                                             ->  held by that waiter
+--   the end of the TTL                        ->  no value
 -- KEYS[2] is the queue: a sorted set of waiters "channel owner", by ticket.
 -- KEYS[3] is "fence waiter waiter": the last fence, the waiter last heard of, and
 -- the one last heard of on another channel or ''. It exists if anybody waits, so

@@ -29,9 +29,9 @@ const guardWord = "(guard)"
 // tells oid what becomes of the command. If SIGKILL ends oid, it kills all of that. If it
 // is killed itself, the kernel kills the command, and oid adopts the rest.
 type guard struct {
-	pid    int      // 0 if there is none
-	conn   *os.File // of oid; the guard acts when it is closed
-	told   *bufio.Reader
+	pid    int           // 0 if there is none
+	conn   *os.File      // of oid; the guard acts when it is closed
+	told   *bufio.Reader // what the guard writes of the command
 	killed atomic.Bool
 }
 

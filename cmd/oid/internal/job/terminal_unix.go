@@ -45,12 +45,12 @@ func (t *terminal) ownGroup() int {
 }
 
 // isForeground reports whether a process group is the foreground job.
-func (t *terminal) isForeground(group int) bool {
+func (t *terminal) isForeground(id int) bool {
 	if t == nil {
 		return false
 	}
 	front, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
-	return err == nil && front == group
+	return err == nil && front == id
 }
 
 // move makes a process group the foreground job if another now is, and reports
