@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -28,6 +29,8 @@ type opener struct {
 	end   context.CancelFunc
 	calls singleflight.Group    // of open
 	store atomic.Pointer[Store] // nil until open has succeeded
+
+	failure atomic.Pointer[error] // of the last open that failed, nil if none has
 }
 
 // get returns the store, which it opens if it is not open yet.
@@ -42,6 +45,9 @@ func (o *opener) get(ctx context.Context) (Store, error) {
 		}
 		return *o.store.Load(), nil
 	case <-ctx.Done():
+		if last := o.failure.Load(); last != nil {
+			return nil, fmt.Errorf("%w while the store is opened again after: %w", context.Cause(ctx), *last)
+		}
 		return nil, context.Cause(ctx)
 	}
 }
@@ -51,6 +57,9 @@ func (o *opener) run() (_ any, err error) {
 		var s Store
 		if s, err = o.open(o.life); err == nil {
 			o.store.Store(&s)
+		} else {
+			failure := err
+			o.failure.Store(&failure)
 		}
 	}
 	if o.life.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -123,4 +124,35 @@ func testOpenLaterOpensOnce(t *testing.T) {
 	if _, err := s.Collections(t.Context()); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("after Close: %v, want ErrClosed", err)
 	}
+}
+
+// A call that ends while the store is being opened says why the open before failed.
+func TestOpenLaterSaysWhatFailedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("away")
+		fail := make(chan struct{})
+		s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
+			select {
+			case <-fail:
+				return nil, away
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
+		defer s.Close()
+		count := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := s.Count(ctx, "c", store.Range{})
+			return err
+		}
+		if err := count(); err != context.DeadlineExceeded {
+			t.Errorf("while it is opened for the first time: %v", err)
+		}
+		fail <- struct{}{}
+		synctest.Wait()
+		if err := count(); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, away) {
+			t.Errorf("while it is opened again: %v, want %v too", err, away)
+		}
+	})
 }
