@@ -250,6 +250,9 @@ func TestStatusDescribesTheHolder(t *testing.T) {
 	}
 	check(os.Getpid())
 	release(t, lease)
+	if err := lease.SetGroup(1); !errors.Is(err, lock.ErrReleased) {
+		t.Errorf("SetGroup after Release: %v, want ErrReleased", err)
+	}
 }
 
 func TestEvents(t *testing.T) {
