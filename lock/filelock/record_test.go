@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,7 @@ func TestTornRecordOfAHolder(t *testing.T) {
 
 // A record of a newer version is neither misread nor overwritten.
 func TestNewerRecordIsRefused(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes files that are left open
 	dir := t.TempDir()
 	l := open(t, dir)
 	release(t, acquire(t, l, "job"))
