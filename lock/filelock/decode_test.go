@@ -12,6 +12,7 @@ import (
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add([]byte(`{"version":1,"name":"job","owner":"192.0.2.1:0:1795166651598985:4711/507f1f77bcf86cd799439011","fence":7,"since":"2026-11-20T09:24:11Z","host":"h","command":"c","group":-1,"boot":"b","namespace":1,"pid":2,"ticks":3}`))
 	f.Add([]byte(`{"name":"job","fence":18446744073709551615}`))
+	f.Add([]byte(`{"fence":7}`))
 	f.Add([]byte("\x00"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := decodeRecord(text)

@@ -121,31 +121,56 @@ func TestFenceIsKeptInTheFile(t *testing.T) {
 	if err := next.Release(); err != nil {
 		t.Error(err)
 	}
+	last := acquire(t, l, "job")
+	if last.Fence() != ahead+2 {
+		t.Errorf("fence %d after a release, want %d", last.Fence(), uint64(ahead+2))
+	}
+	release(t, last)
 }
 
 func TestRemovedFileLosesTheLock(t *testing.T) {
-	dir := t.TempDir()
-	l := open(t, dir)
-	lease, err := l.Acquire(t.Context(), "job")
-	if err != nil {
-		t.Fatal(err)
+	for _, again := range []bool{false, true} { // another process makes and takes it
+		t.Run(fmt.Sprint(again), func(t *testing.T) {
+			dir := t.TempDir()
+			l := open(t, dir)
+			lease := acquire(t, l, "job")
+			if err := os.Remove(only(t, dir, "*.lock")); err != nil {
+				t.Fatal(err)
+			}
+			var next *lock.Lease
+			if again {
+				next = acquire(t, open(t, dir), "job")
+			}
+			if err := lease.SetGroup(1); !errors.Is(err, lock.ErrLost) {
+				t.Errorf("SetGroup: %v, want ErrLost", err)
+			}
+			select {
+			case <-lease.Context().Done():
+			case <-time.After(30 * time.Second):
+				t.Fatal("the lease goes on though its file is gone")
+			}
+			if err := lease.Check(); !errors.Is(err, lock.ErrLost) {
+				t.Errorf("Check: %v, want ErrLost", err)
+			}
+			if err := lease.Release(); !errors.Is(err, lock.ErrLost) {
+				t.Errorf("Release: %v, want ErrLost", err)
+			}
+			if again {
+				if s, err := l.Status(t.Context(), "job"); err != nil || s.Owner != next.Owner() {
+					t.Errorf("Status = %+v, %v; want the next holder", s, err)
+				}
+				release(t, next)
+			}
+		})
 	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "*"))
-	for _, p := range paths {
-		if err := os.Remove(p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	select {
-	case <-lease.Context().Done():
-	case <-time.After(30 * time.Second):
-		t.Fatal("the lease goes on though its file is gone")
-	}
-	if err := lease.Check(); !errors.Is(err, lock.ErrLost) {
-		t.Errorf("Check: %v, want ErrLost", err)
-	}
-	if err := lease.Release(); !errors.Is(err, lock.ErrLost) {
-		t.Errorf("Release: %v, want ErrLost", err)
+}
+
+// New creates a folder for this user alone.
+func TestNewFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "locks")
+	open(t, dir)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +54,7 @@ func TestTornRecordBlocksNobody(t *testing.T) {
 		"another lock's":      `{"version":1,"name":"other","fence":4000000000000000}`,
 		"highest fence":       `{"version":1,"name":"job","fence":18446744073709551615}`,
 		"owner cut in two":    `{"version":1,"name":"job","owner":"192.0.2.1:0"}`,
-		"larger than allowed": `{"version":1,"name":"job","command":"` + strings.Repeat("x", 100<<10) + `"}`,
+		"larger than allowed": `{"version":1,"name":"job","fence":4000000000000000,"command":"` + strings.Repeat("x", 300<<10) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -96,6 +98,7 @@ func TestTornRecordOfAHolder(t *testing.T) {
 
 // A record of a newer version is neither misread nor overwritten.
 func TestNewerRecordIsRefused(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes files that are left open
 	dir := t.TempDir()
 	l := open(t, dir)
 	release(t, acquire(t, l, "job"))
@@ -198,12 +201,15 @@ func TestPartsAreRemoved(t *testing.T) {
 	if err := os.WriteFile(record, []byte(dead), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(record+".123.part", nil, 0o600); err != nil {
-		t.Fatal(err)
+	other := filepath.Join(dir, "other.json.123.part") // which its holder may be writing
+	for _, part := range []string{record + ".123.part", other} {
+		if err := os.WriteFile(part, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	release(t, acquire(t, l, "job"))
-	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) != 0 {
-		t.Errorf("left: %q", left)
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); !slices.Equal(left, []string{other}) {
+		t.Errorf("left: %q, want that of the other lock", left)
 	}
 }
 
@@ -246,6 +252,9 @@ func TestStatusDescribesTheHolder(t *testing.T) {
 	}
 	check(os.Getpid())
 	release(t, lease)
+	if err := lease.SetGroup(1); !errors.Is(err, lock.ErrReleased) {
+		t.Errorf("SetGroup after Release: %v, want ErrReleased", err)
+	}
 }
 
 func TestEvents(t *testing.T) {
@@ -273,5 +282,41 @@ func TestEvents(t *testing.T) {
 		if want == lock.Waiting {
 			release(t, before)
 		}
+	}
+}
+
+// A record that cannot be replaced leaves no part of it, and the lock is free.
+func TestRecordThatCannotBeReplaced(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	release(t, acquire(t, l, "job"))
+	record := only(t, dir, "*.json")
+	if err := os.Remove(record); err != nil {
+		t.Fatal(err)
+	}
+	lease := acquire(t, l, "job")
+	if err := errors.Join(os.Remove(record), os.MkdirAll(filepath.Join(record, "full"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(); err == nil {
+		t.Error("Release: the record was not written")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+	if err := os.RemoveAll(record); err != nil {
+		t.Fatal(err)
+	}
+	release(t, acquire(t, l, "job"))
+}
+
+// To look at a lock that nobody has taken makes no file.
+func TestStatusMakesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if s, err := open(t, dir).Status(t.Context(), "job"); err != nil || s.Held {
+		t.Errorf("Status: %+v, %v", s, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("files: %v, %v", files, err)
 	}
 }

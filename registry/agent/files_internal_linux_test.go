@@ -48,6 +48,18 @@ func dial(t *testing.T, a *agent, addr *unix.SockaddrUnix) (fd int, said string)
 	return fd, string(buf[:max(n, 0)])
 }
 
+// only returns the connection of an agent that has one.
+func only(t *testing.T, a *agent) *conn {
+	t.Helper()
+	if len(a.conns) != 1 {
+		t.Fatalf("%d connections, want one", len(a.conns))
+	}
+	for _, c := range a.conns {
+		return c
+	}
+	return nil
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -61,17 +73,16 @@ func TestLateEvent(t *testing.T) {
 	t.Parallel()
 	a, addr := listening(t, 100)
 	dial(t, a, addr)
-	for fd := range a.conns {
-		done := make(chan struct{})
-		go func() { a.happened(fd); close(done) }()
-		select {
-		case <-done:
-		case <-time.After(10 * time.Second):
-			t.Fatal("the agent waits for a connection that has sent nothing")
-		}
-		if a.conns[fd] == nil {
-			t.Error("a late event closes a connection")
-		}
+	conn := only(t, a).fd
+	done := make(chan struct{})
+	go func() { a.happened(conn); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the agent waits for a connection that has sent nothing")
+	}
+	if a.conns[conn] == nil {
+		t.Error("a late event closes a connection")
 	}
 	child := exec.Command("cat")
 	in, err := child.StdinPipe()

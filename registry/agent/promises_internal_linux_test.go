@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,6 +57,21 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	var pipe [2]int // the end to read is closed, as the pidfd of a process that is not followed
+	check(t, unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK))
+	defer unix.Close(pipe[1])
+	_, err := unix.Write(pipe[1], []byte("ended"))
+	check(t, err)
+	if err := a.follow(&process{RemoteOptions: registry.RemoteOptions{Kernel: living}}, pipe[0]); err == nil {
+		t.Error("a process that has ended is followed")
+	}
+	// Until its exec a process that another test starts has the other end, too.
+	for deadline := time.Now().Add(20 * time.Second); !errors.Is(err, unix.EPIPE); _, err = unix.Write(pipe[1], []byte("x")) {
+		if time.Now().After(deadline) {
+			t.Fatalf("a file is left open: %v", err)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // After an exec a line and the end of a connection are those of the next program, and
@@ -75,17 +91,16 @@ func TestExec(t *testing.T) {
 		a.running[self.PID], a.pidfds[p.pidfd] = p, p
 		return p
 	}
-	for _, c := range a.conns {
-		p := before()
-		q, err := a.claim(c, "oid1 "+objectid.New().String())
-		if err != nil || p == q || p.Reason != "replaced by exec" || q.Program != program {
-			t.Errorf("a line after an exec: %v, %+v, %+v", err, p, q)
-		}
-		check(t, unix.Shutdown(fd, unix.SHUT_RDWR)) // a child that is being started may hold a copy of fd
-		p = before()
-		if a.read(c); p.Reason != "replaced by exec" || a.conns[c.fd] != nil {
-			t.Errorf("the end of the connection by an exec: %+v", p)
-		}
+	c := only(t, a)
+	p := before()
+	q, err := a.claim(c, "oid1 "+objectid.New().String())
+	if err != nil || p == q || p.Reason != "replaced by exec" || q.Program != program {
+		t.Errorf("a line after an exec: %v, %+v, %+v", err, p, q)
+	}
+	check(t, unix.Shutdown(fd, unix.SHUT_RDWR)) // a child that is being started may hold a copy of fd
+	p = before()
+	if a.read(c); p.Reason != "replaced by exec" || a.conns[c.fd] != nil {
+		t.Errorf("the end of the connection by an exec: %+v", p)
 	}
 }
 
@@ -96,11 +111,15 @@ func TestUnread(t *testing.T) {
 	fd, _ := dial(t, a, addr)
 	_, err := unix.Write(fd, bytes.Repeat([]byte("x\n"), 500))
 	check(t, err)
-	for _, c := range a.conns {
-		check(t, unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1))
-		if a.read(c); a.conns[c.fd] != nil {
-			t.Error("it is still connected")
-		}
+	c := only(t, a)
+	check(t, unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1))
+	if a.read(c); a.conns[c.fd] != nil {
+		t.Error("it is still connected")
+	}
+	dial(t, a, addr)
+	c = only(t, a)
+	if a.answer(c, nil, errors.New(strings.Repeat("x", 1<<22))); a.conns[c.fd] != nil {
+		t.Error("it is still connected after a part of an answer")
 	}
 	if text := failure(errors.Join(errors.New("registry: one"), errors.New("two"))); text != "error one; two\n" {
 		t.Errorf("%q", text)
@@ -192,18 +211,27 @@ func TestHeartbeatsAreKept(t *testing.T) {
 		if len(sink.at) != len(want) || !p.Done {
 			t.Errorf("%d heartbeats and ends, want %d", len(sink.at), len(want))
 		}
+		for i, at := range sink.tries {
+			if i > 0 && at.Sub(sink.tries[i-1]) < again {
+				t.Errorf("call %d follows %v after one that failed", i, at.Sub(sink.tries[i-1]))
+			}
+		}
 	})
 }
 
 // absent is a sink that may be away for heartbeats, and keeps the times of what it records.
 type absent struct {
 	Sink
-	away atomic.Bool
-	at   []time.Time
+	away  atomic.Bool
+	at    []time.Time
+	tries []time.Time // while it is away
 }
 
 func (s *absent) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
+	if s.away.Load() {
+		s.tries = append(s.tries, time.Now())
+	}
 	for i, b := range beats {
 		if s.away.Load() {
 			errs[i] = errors.New("away")
@@ -223,13 +251,20 @@ func (s *absent) End(_ context.Context, _ registry.MemberKey, _ string, age time
 type calls struct {
 	Sink
 	beats   [][]registry.RemoteHeartbeat
+	err     error // of each heartbeat
 	samples []int // of each call
 	ends    []string
+	ages    []time.Duration // of registrations and ends
+}
+
+func (c *calls) Register(_ context.Context, _ gpid.GPID, _ []objectid.ID, _ objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
+	c.ages = append(c.ages, o.Age)
+	return "1a1b2c3d4e5f6071", errors.New("a warning")
 }
 
 func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
 	c.beats = append(c.beats, beats)
-	return make([]error, len(beats))
+	return slices.Repeat([]error{c.err}, len(beats))
 }
 
 func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
@@ -237,8 +272,8 @@ func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []ob
 	return nil
 }
 
-func (c *calls) End(_ context.Context, _ registry.MemberKey, reason string, _ time.Duration) error {
-	c.ends = append(c.ends, reason)
+func (c *calls) End(_ context.Context, _ registry.MemberKey, reason string, age time.Duration) error {
+	c.ends, c.ages = append(c.ends, reason), append(c.ages, age)
 	return nil
 }
 
@@ -342,6 +377,13 @@ func TestPartOfALine(t *testing.T) {
 	if err := json.Unmarshal(text, &q); err != nil || q.Name != "whole" {
 		t.Errorf("%v: %s", err, text)
 	}
+	if err := good.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the file before is left open: %v", err)
+	}
+	a.save(p)
+	if text, err := os.ReadFile(a.State); err != nil || bytes.Count(text, []byte("\n")) != 2 {
+		t.Errorf("no line follows the repair: %s, %v", text, err)
+	}
 }
 
 // What an agent finds in the file: processes that run, that ended while it was away, and
@@ -364,7 +406,7 @@ func TestLoad(t *testing.T) {
 		return p
 	}
 	boot, namespace, pid := runs, ended, runs
-	boot.Boot, namespace.Namespace = "another", 1
+	boot.Boot, boot.Namespace, namespace.Namespace = "another", 1, 1
 	pid.PID += 1 << 22 // more than there are
 	var text bytes.Buffer
 	for _, p := range []process{
@@ -392,5 +434,225 @@ func TestLoad(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not there: %v", want)
+	}
+}
+
+// An error beside a key is a warning. Times are not in the future, though the clock was
+// set back since an earlier agent.
+func TestWarningAndClock(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	later := time.Now().Add(time.Hour)
+	p := &process{Claims: []claim{{}}, Since: later}
+	if check(t, a.record(t.Context(), p)); p.Member != "1a1b2c3d4e5f6071" || p.Recorded != 1 {
+		t.Errorf("recorded as %+v", p)
+	}
+	p.Ended, p.Reason = later, "replaced by exec"
+	if check(t, a.record(t.Context(), p)); !slices.Equal(sink.ages, []time.Duration{0, 0}) || !p.Done {
+		t.Errorf("ages of the registration and the end: %v", sink.ages)
+	}
+}
+
+// A process whose heartbeats are refused is registered again, and its end is recorded.
+func TestRefusedHeartbeats(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{ErrRefused, ErrForgotten} {
+		t.Run(err.Error(), func(t *testing.T) {
+			a, _ := listening(t, 100)
+			sink := calls{err: err}
+			a.sink = &sink
+			p := &process{Member: "0a1b2c3d4e5f6071", Claims: []claim{{}}, Recorded: 1, Since: time.Now().Add(-time.Hour)}
+			a.processes[p] = struct{}{}
+			a.keep(measured{p: p, at: time.Now()})
+			if a.pass(t.Context()); a.away || p.Member != "1a1b2c3d4e5f6071" {
+				t.Errorf("registered as %q", p.Member)
+			}
+			if age := sink.ages[0]; age > time.Minute {
+				t.Errorf("registered as of %v ago, which another member has", age)
+			}
+			p.Ended, p.Reason = time.Now().Add(-settle), "replaced by exec"
+			if a.pass(t.Context()); len(sink.ends) != 1 {
+				t.Errorf("%d ends", len(sink.ends))
+			}
+		})
+	}
+}
+
+// hanging is a sink whose calls end with their contexts.
+type hanging struct{ Sink }
+
+func (hanging) Register(ctx context.Context, _ gpid.GPID, _ []objectid.ID, _ objectid.Layout, _ *registry.RemoteOptions) (registry.MemberKey, error) {
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
+func (hanging) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error {
+	<-ctx.Done()
+	return slices.Repeat([]error{ctx.Err()}, len(beats))
+}
+
+// A sink that does not answer is away.
+func TestHangingCalls(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	a.Open = func(ctx context.Context) (Sink, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		took := func() time.Duration {
+			began := time.Now()
+			a.away = false
+			if a.pass(t.Context()); !a.away {
+				t.Error("a sink that hangs is not away")
+			}
+			return time.Since(began)
+		}
+		if d := took(); d != callTime {
+			t.Errorf("opening took %v", d)
+		}
+		a.sink = hanging{}
+		p := &process{Member: "0a1b2c3d4e5f6071"}
+		a.keep(measured{p: p, at: time.Now()})
+		if d := took(); d != callTime {
+			t.Errorf("heartbeats took %v", d)
+		}
+		a.queue, a.processes[&process{Claims: []claim{{}}}] = nil, struct{}{}
+		if d := took(); d != callTime {
+			t.Errorf("a registration took %v", d)
+		}
+	})
+}
+
+// A connection with a line stays open. Each line has its own time to be recorded, and none
+// while the sink is away. A member key in its answer says that its id is recorded.
+func TestTimeOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	said := func() string {
+		buf := make([]byte, 200)
+		n, _, _ := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
+		return string(buf[:max(n, 0)])
+	}
+	c := only(t, a)
+	say := func() {
+		t.Helper()
+		ids, err := objectid.NewGenerator(nil)
+		check(t, err)
+		_, err = unix.Write(fd, fmt.Appendf(nil, "oid1 %v\n", ids.New()))
+		check(t, err)
+		c.since = time.Now().Add(-time.Hour) // when it was accepted
+		before := time.Now()
+		a.read(c)
+		if a.expire(c, before.Add(patience)); c.waits == nil {
+			t.Errorf("an answer before its time: %q", said())
+		}
+	}
+	say()
+	p := c.waits
+	if a.expire(c, time.Now().Add(patience+time.Nanosecond)); !strings.HasPrefix(said(), "ok - ") {
+		t.Error("no answer in time")
+	}
+	p.Member, p.Recorded = "0a1b2c3d4e5f6071", 1
+	say()
+	a.away = true
+	if a.expire(c, time.Now()); !strings.HasPrefix(said(), "ok - ") {
+		t.Error("no answer at once while the sink is away, or one that says that a second id is recorded")
+	}
+	if a.expire(c, time.Now().Add(2*idle)); a.conns[c.fd] == nil {
+		t.Errorf("a connection with a line is closed: %q", said())
+	}
+	c.lines = 0
+	if a.expire(c, time.Now().Add(2*idle)); a.conns[c.fd] != nil || !strings.Contains(said(), "no line in 10s") {
+		t.Error("a connection without a line stays open")
+	}
+	if n, err := unix.Read(fd, make([]byte, 1)); n != 0 || err != nil {
+		t.Errorf("it is not closed: %v", err)
+	}
+}
+
+// What is known of a process is in the file before an agent is killed: its member, its end,
+// and that nothing more is to be recorded.
+func TestFileOfAKilledAgent(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	a.State = filepath.Join(t.TempDir(), "state")
+	check(t, a.rewrite())
+	a.sink = new(calls)
+	kernel, fd, _ := other(t)
+	p := &process{RemoteOptions: registry.RemoteOptions{Kernel: kernel}, Claims: []claim{{Value: "0102030405"}}}
+	check(t, a.follow(p, fd))
+	file := func() (last process) {
+		t.Helper()
+		text, err := os.ReadFile(a.State)
+		check(t, err)
+		for line := range bytes.Lines(text) {
+			last = process{}
+			check(t, json.Unmarshal(line, &last))
+		}
+		return last
+	}
+	if check(t, a.record(t.Context(), p)); file().Member != p.Member || file().Recorded != 1 {
+		t.Errorf("after its registration: %+v", file())
+	}
+	a.end(p, "replaced by exec")
+	first := p.Ended
+	if a.end(p, registry.ProcessEnded); !p.Ended.Equal(first) || p.Reason != "replaced by exec" || !file().Ended.Equal(p.Ended) || file().Reason != p.Reason {
+		t.Errorf("after its end: %+v", file())
+	}
+	p.Ended = p.Ended.Add(-settle)
+	if check(t, a.record(t.Context(), p)); !file().Done || len(a.processes) > 0 {
+		t.Errorf("after its end was recorded: %+v", file())
+	}
+}
+
+// A file that cannot be replaced leaves nothing beside it.
+func TestFailedReplacement(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	folder := t.TempDir()
+	a.State = filepath.Join(folder, "state")
+	check(t, os.MkdirAll(filepath.Join(a.State, "full"), 0o700))
+	if err := a.rewrite(); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// Lines with different ids are answered once all are recorded.
+func TestAnswerAfterAllIDs(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	a.sink = new(calls)
+	fd, _ := dial(t, a, addr)
+	c := only(t, a)
+	p := &process{Claims: []claim{{}, {}}, waiting: []*conn{c}}
+	c.waits = p
+	for _, want := range []string{"", "ok 1a1b2c3d4e5f6071 "} {
+		check(t, a.record(t.Context(), p))
+		buf := make([]byte, 200)
+		n, _, _ := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
+		if said := string(buf[:max(n, 0)]); !strings.HasPrefix(said, want) || want == "" && said != "" {
+			t.Errorf("answer with %d ids recorded: %q", p.Recorded, said)
+		}
+	}
+}
+
+// A program that has disconnected before its answer has none, and neither has the one
+// whose connection has the number of that file now.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	p := &process{waiting: []*conn{{fd: only(t, a).fd}}}
+	p.waiting[0].waits = p
+	a.release(p, nil)
+	if n, _, err := unix.Recvfrom(fd, make([]byte, 200), unix.MSG_DONTWAIT); n > 0 || !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("%d bytes for another program, %v", n, err)
 	}
 }

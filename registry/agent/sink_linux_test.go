@@ -3,9 +3,11 @@ package agent_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -44,11 +46,11 @@ func (s *sink) fails(err error) {
 	s.err = err
 }
 
-func (s *sink) Register(_ context.Context, _ gpid.GPID, samples []objectid.ID, _ objectid.Layout, r *registry.RemoteOptions) (registry.MemberKey, error) {
+func (s *sink) Register(ctx context.Context, _ gpid.GPID, samples []objectid.ID, _ objectid.Layout, r *registry.RemoteOptions) (registry.MemberKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return "", s.err
+	if err := cmp.Or(s.err, ctx.Err()); err != nil {
+		return "", err
 	}
 	if s.slow > 0 {
 		s.mu.Unlock()
@@ -149,6 +151,8 @@ func serve(t *testing.T, folder string, s *sink, open error) (socket string, log
 		}
 		// Until its exec a process that another test starts has the locked file, too.
 		eventually(t, "the file is free", func() bool {
+			syscall.ForkLock.RLock() // nor has one the file of this look
+			defer syscall.ForkLock.RUnlock()
 			f, err := os.Open(socket + ".state")
 			if err == nil {
 				defer f.Close()
@@ -311,9 +315,24 @@ func TestLastCalls(t *testing.T) {
 	s.fails(errors.New("away"))
 	socket, _, stop := serve(t, t.TempDir(), s, nil)
 	client(t, socket).join("")
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintln(c, "accepted"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
 	s.fails(nil)
 	if stop(); len(s.keys) != 1 {
 		t.Errorf("%d processes are recorded", len(s.keys))
+	}
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("a connection after the end of the agent: %v", err)
 	}
 }
 
@@ -408,6 +427,9 @@ func TestOneFileTwoAgents(t *testing.T) {
 	defer cancel()
 	if err := agent.Serve(ctx, l, &agent.Options{State: socket + ".state", Interval: interval}); err == nil || !strings.Contains(err.Error(), "another agent uses") {
 		t.Errorf("a second agent: %v", err)
+	}
+	if err := l.SetDeadline(time.Time{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the socket of the second agent is not closed: %v", err)
 	}
 	stop()
 	serve(t, folder, s, nil) // after the first it is free
