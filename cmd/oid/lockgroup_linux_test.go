@@ -206,7 +206,8 @@ set -m; for i in 1 2 3; do sh -c "while kill -0 $$; do sleep 0.001; done" 2>/dev
 func TestLockKillsTheCommandThatWasStoppedForTooLong(t *testing.T) {
 	server := testenv.Redis(t)
 	log := filepath.Join(t.TempDir(), "log")
-	h := startLockInGroup(t, "job", "--locks", server.URL(), "--ttl", "1s", "--", "sh", "-c", "echo held; while :; do echo first >>"+log+"; sleep 0.005; done")
+	h := startLockInGroup(t, "job", "--locks", server.URL(), "--ttl", "1s", "--", "sh", "-c",
+		`trap "" TERM; trap "echo first >>`+log+`" CONT; for i in 1 2 3 4 5 6 7; do while :; do :; done & done; echo held; while :; do :; done`)
 	h.line()
 	h.signal(syscall.SIGTSTP)
 	awaitState(t, pidOf(h), "T")

@@ -82,7 +82,7 @@ for i in $(seq %d); do setsid sh -c 'trap "" TERM HUP; echo $$; sleep 1000 & wai
 }
 
 // The guard is killed. The command dies with it, and oid holds the lock until what the
-// command has started has ended.
+// command has started has ended, which a signal to oid ends too.
 func TestLockGuardIsKilled(t *testing.T) {
 	h := startLock(t, nil, "job", "--", "sh", "-c", `echo $PPID; echo $$; setsid sh -c 'echo $$; exec sleep 1000' 2>/dev/null & wait`)
 	guard, command, child := h.line(), h.line(), h.line()
@@ -92,7 +92,13 @@ func TestLockGuardIsKilled(t *testing.T) {
 	if !running(child) || !running(pidOf(h)) {
 		t.Error("oid or what the command has started has ended with the guard")
 	}
-	kill(t, child)
+	testenv.Await(t, "end of what the command has started", func() error {
+		h.signal(syscall.SIGTERM) // again, if oid had not noticed yet that the command has ended
+		if running(child) {
+			return errors.New("it runs")
+		}
+		return nil
+	})
 	if got := h.code(); got != 128+9 {
 		t.Errorf("exit code %d, want that of the command, %d", got, 128+9)
 	}

@@ -3,11 +3,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -268,5 +270,117 @@ func TestLockOnceSaysOnceThatTheLockIsLost(t *testing.T) {
 	redis.CLI("FLUSHALL")
 	if code, said := h.code(), h.stderr.String(); code != exitLockLost || strings.Count(said, "could not be recorded") != 1 {
 		t.Errorf("exit code %d, want %d, and one report: %s", code, exitLockLost, said)
+	}
+}
+
+// weekly returns a schedule whose ticks are at least a day away in every zone, whatever the time is.
+func weekly() string { return fmt.Sprintf("0 0 * * %d", (time.Now().UTC().Weekday()+3)%7) }
+
+// A tick that failed is run again with --retry alone, and the record says how it ended.
+func TestLockOnceRetries(t *testing.T) {
+	where := []string{"--locks", "file:" + t.TempDir(), "--once", "key=a"}
+	for i, step := range []struct {
+		flags  []string
+		script string
+		code   int
+	}{
+		{nil, "kill $$", 128 + 15},
+		{[]string{"--elsewhere", "9"}, "echo ran", 9},
+		{[]string{"--retry", "1"}, "exit 3", 3},
+		{[]string{"--retry", "1", "--elsewhere", "9"}, "echo ran", 9},
+		{[]string{"--retry", "2"}, "true", 0},
+	} {
+		h := startLock(t, nil, slices.Concat([]string{"job"}, where, step.flags, []string{"--", "sh", "-c", step.script})...)
+		if h.lines.Scan() {
+			t.Errorf("call %d ran the tick again", i)
+		}
+		if got := h.code(); got != step.code {
+			t.Errorf("call %d: exit code %d, want %d; said %s", i, got, step.code, h.stderr.String())
+		}
+		status := oid(t, "", append([]string{"lock", "--status", "job"}, where[:2]...)...).out
+		want := []string{"a failed with exit code 143 on ", "", "a failed with exit code 3 on ", ", attempt 2, ", ", attempt 3, "}[i]
+		if !strings.Contains(status, want) {
+			t.Errorf("after call %d: %s, want %q", i, status, want)
+		}
+	}
+}
+
+// Missed ticks are run in order, and the exit code is that of the last that failed. A
+// signal that ends a command ends the call, and a tick that the record has forgotten is
+// too late.
+func TestLockOnceRunsMissedTicks(t *testing.T) {
+	ago := time.Now().UTC().AddDate(0, -7, 0)
+	yearly := fmt.Sprintf("0 0 %d %d *", min(ago.Day(), 28), ago.Month())
+	dir := t.TempDir()
+	call := func(name, schedule, catchUp, script string) (ticks []string, code int) {
+		h := startLock(t, nil, name, "--locks", "file:"+dir, "--tz", "UTC", "--once", schedule, "--catch-up", catchUp, "--", "sh", "-c", "echo $OID_LOCK_TICK; "+script)
+		for h.lines.Scan() {
+			ticks = append(ticks, h.lines.Text())
+		}
+		return ticks, h.code()
+	}
+	for name, test := range map[string]struct {
+		catchUp, script string
+		ticks, code     int
+	}{
+		"one":    {"0", "exit 0", 1, 0},
+		"failed": {"2", "[ -e " + dir + "/failed ] || { >" + dir + "/failed; exit 3; }", 3, 3},
+		"signal": {"2", "kill $$", 1, 128 + 15},
+		"many":   {"16", "exit 0", 17, 0},
+	} {
+		call(name, yearly, "0", "exit 0")
+		ticks, code := call(name, weekly(), test.catchUp, test.script)
+		if len(ticks) != test.ticks || code != test.code || !slices.IsSorted(ticks) {
+			t.Errorf("%s: ticks %v, exit code %d; want %d in order, and %d", name, ticks, code, test.ticks, test.code)
+		}
+	}
+	if ticks, code := call("many", yearly, "0", "exit 0"); len(ticks) > 0 || code != exitNotLocked {
+		t.Errorf("a tick that the record has forgotten: %v, exit code %d, want %d", ticks, code, exitNotLocked)
+	}
+}
+
+// The fields of a schedule are in its own zone, that of --tz or that of the host.
+func TestLockOnceZone(t *testing.T) {
+	for _, test := range []struct{ prefix, flag, host, want string }{
+		{"", "", "Asia/Kathmandu", "T18:15:00Z"},
+		{"", "Asia/Kathmandu", "Asia/Tokyo", "T18:15:00Z"},
+		{"CRON_TZ=Asia/Kathmandu ", "Asia/Tokyo", "UTC", "T18:15:00Z"},
+		{"TZ=Asia/Kathmandu ", "Asia/Tokyo", "UTC", "T18:15:00Z"},
+	} {
+		args := []string{"job", "--once", test.prefix + weekly()}
+		if test.flag != "" {
+			args = append(args, "--tz", test.flag)
+		}
+		h := startLock(t, []string{"TZ=" + test.host}, append(args, "--", "sh", "-c", "echo $OID_LOCK_TICK")...)
+		if got := h.line(); !strings.HasSuffix(got, test.want) || h.code() != 0 {
+			t.Errorf("%+v: tick %s", test, got)
+		}
+	}
+}
+
+// --wait is a limit for a tick too: another tick has the lock.
+func TestLockOnceWaitsNoLonger(t *testing.T) {
+	where := []string{"--locks", "file:" + t.TempDir()}
+	startLock(t, nil, append([]string{"job", "--once", "key=a"}, append(where, "--", "sh", "-c", "echo held; exec sleep 1000")...)...).line()
+	for _, wait := range []string{"0", "100ms"} {
+		h := startLock(t, nil, append([]string{"job", "--once", "key=b", "--wait", wait}, append(where, "--", "true")...)...)
+		if code := h.code(); code != exitNotLocked || !strings.Contains(h.stderr.String(), "held by another") {
+			t.Errorf("--wait %s: exit code %d, want %d; said %s", wait, code, exitNotLocked, h.stderr.String())
+		}
+	}
+	ended, end := context.WithTimeout(t.Context(), 0)
+	defer end()
+	for _, test := range []struct {
+		o    lockOptions
+		ctx  context.Context
+		want time.Duration
+	}{
+		{lockOptions{}, t.Context(), 0},
+		{lockOptions{limited: true}, ended, -1},
+		{lockOptions{limited: true, wait: 1}, ended, time.Millisecond},
+	} {
+		if got := test.o.left(test.ctx); got != test.want {
+			t.Errorf("%+v: %v are left, want %v", test.o, got, test.want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,5 +126,73 @@ func TestRunStarts(t *testing.T) {
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(in); err != nil || text.String() != "value name\n" {
 		t.Errorf("the command wrote %q, %v", text.String(), err)
+	}
+}
+
+// What is stopped is asked to end too, when the lease ends.
+func TestRunAsksWhatIsStopped(t *testing.T) {
+	asked := filepath.Join(t.TempDir(), "asked")
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	go func() {
+		_, _ = in.Read(make([]byte, 1))
+		time.Sleep(100 * time.Millisecond) // it stops; if it has not yet, it is asked all the same
+		end()
+	}()
+	l := &lease{ctx: ctx, groups: make(chan int, 1)}
+	o := make(reports, 10).options()
+	o.Grace = 20 * time.Second
+	cmd := exec.Command("sh", "-c", "trap 'echo >"+asked+"; exit' TERM; echo; kill -STOP $$; while :; do sleep 0.01; done")
+	cmd.Stdout = out
+	if got, err := job.Run(cmd, l, job.CatchSignals(), o); err != nil || !got.Lost {
+		t.Errorf("Run: %+v, %v; want that the lease was lost", got, err)
+	}
+	if _, err := os.Stat(asked); err != nil {
+		t.Errorf("the command was not asked to end: %v", err)
+	}
+}
+
+// A signal by which programs are asked to end is one for what the command has left, and
+// others are passed on.
+func TestRunSignalsWhatIsLeft(t *testing.T) {
+	for _, test := range []struct {
+		signal syscall.Signal
+		code   string // of the command
+		want   job.End
+	}{
+		{syscall.SIGUSR1, "0", job.End{}},
+		{syscall.SIGUSR2, "0", job.End{}},
+		{syscall.SIGINT, "0", job.End{Signal: syscall.SIGINT}},
+		{syscall.SIGTERM, "3", job.End{Code: 3}},
+	} {
+		t.Run(test.signal.String(), func(t *testing.T) {
+			t.Parallel()
+			in, release, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			l := &lease{ctx: t.Context(), groups: make(chan int, 1)}
+			said, signals := make(reports, 10), job.CatchSignals()
+			go func() {
+				<-said // left
+				signals <- test.signal
+				for len(signals) > 0 {
+					time.Sleep(time.Millisecond)
+				}
+				release.Close()
+			}()
+			cmd := exec.Command("sh", "-c", "exec 3<&0; (trap '' USR1 USR2; exec cat <&3) & exit "+test.code)
+			cmd.Stdin = in
+			if got, err := job.Run(cmd, l, signals, said.options()); err != nil || got != test.want {
+				t.Errorf("Run: %+v, %v; want %+v", got, err, test.want)
+			}
+		})
 	}
 }
