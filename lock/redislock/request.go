@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -107,7 +106,9 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return a, errNonce
 	}
 	a.wait = time.Duration(ms) * time.Millisecond
-	r.ticket = cmp.Or(r.ticket, f[2])
+	if r.ticket == "" { // others read it once the request is in a queue
+		r.ticket = f[2]
+	}
 	a.value, err = parseValue(f[3])
 	r.l.see(a.value.fence)
 	return a, err
