@@ -11,16 +11,20 @@ import (
 
 // RedisCluster starts a Redis Cluster of three primaries, each with so many
 // replicas. The primaries come first. A replica takes over when its primary is gone
-// for a second.
+// for a second; without replicas none is taken for gone that a slow disk holds up.
 func RedisCluster(t testing.TB, replicas int) []*RedisServer {
 	t.Helper()
 	Long(t, "starts a Redis Cluster")
 	const primaries = 3
+	timeout := "1000"
+	if replicas == 0 {
+		timeout = "15000" // as by default
+	}
 	var nodes []*RedisServer
 	create := []string{"--cluster", "create"}
 	for range primaries * (1 + replicas) {
 		n := Redis(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
-			"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0")
+			"--cluster-node-timeout", timeout, "--repl-diskless-sync-delay", "0")
 		nodes = append(nodes, n)
 		create = append(create, n.Addr)
 	}
