@@ -205,9 +205,9 @@ func (ls *lineSet) begin(e idset.Extent, i, j int) int {
 }
 
 // add adds an id with counter c and returns the index of its line and its unwrapped
-// counter there. It continues the line that ends nearest below it, within limit; if that is
-// idle, rather the latest one. It is a late id of one of the recent lines whose end is nearer
-// above it, within its late zone. If there is no such line it begins one.
+// counter there. The id continues the line whose end is nearest below c, within limit; if
+// that line is idle, rather the latest one. But if the end of a recent line is nearer above
+// c, and c in the late zone of that line, it is a late id of it. Without a line it begins one.
 func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	best, distance, late, idle := -1, int64(idset.CounterRange), false, false
 	if n := len(ls.byEnd); n > 0 {

@@ -31,7 +31,7 @@ type ReportOptions struct {
 func (o *ReportOptions) withDefaults() ReportOptions {
 	out := *cmp.Or(o, &ReportOptions{})
 	out.By, out.Zone = cmp.Or(out.By, AnyStep), cmp.Or(out.Zone, time.UTC)
-	out.Top = max(cmp.Or(out.Top, 10), 0) // now 0 means that there is no limit
+	out.Top = max(cmp.Or(out.Top, 10), 0) // from here on 0 means no limit
 	return out
 }
 
