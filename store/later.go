@@ -15,7 +15,8 @@ import (
 // waits for an open that is under way, and returns its error; from then on the store is
 // that of open. A wrong URL is therefore an error of the calls as well. At most one open
 // is under way; it goes on if the context of a call ends, whose error then wraps that of
-// the last open that failed, too. Its own context ends with Close. open may create what is missing, such as the folder of a file.
+// the last open that failed, too. Its own context ends with Close. open may create what is
+// missing, such as the folder of a file.
 func OpenLater(open func(context.Context) (Store, error)) Store {
 	l := &opener{open: open}
 	l.life, l.end = context.WithCancel(context.Background())
