@@ -32,13 +32,13 @@ func inspectTable(rounds int) (string, error) {
 	}
 	from := func(command string) []string { return []string{"sh", "-c", command + " < " + ids} }
 	programs := []program{
-		{"oid inspect", from(oid + " inspect")},
-		{"oid inspect --json", from(oid + " inspect --json")},
-		{"oid inspect --json, from a pipe", []string{"sh", "-c", "cat " + ids + " | " + oid + " inspect --json"}},
+		{"oid inspect", from(oid + " inspect"), false},
+		{"oid inspect --json", from(oid + " inspect --json"), false},
+		{"oid inspect --json, from a pipe", []string{"sh", "-c", "cat " + ids + " | " + oid + " inspect --json"}, false},
 		{"python3, the time alone", from(`python3 -c 'import sys, time
-for line in sys.stdin: print(line[:24], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(line[:8], 16))))'`)},
-		{"perl, the time alone", from(`perl -ne '@t = gmtime(hex(substr($_, 0, 8))); printf "%.24s %d-%02d-%02dT%02d:%02d:%02dZ\n", $_, $t[5]+1900, $t[4]+1, @t[3, 2, 1, 0]'`)},
-		{"DuckDB, the time alone", duck("COPY (SELECT id, make_timestamp(('0x' || id[1:8])::BIGINT * 1000000) FROM read_csv('" + ids + "', header = false, columns = {'id': 'varchar'}, auto_detect = false)) TO '/dev/stdout' (HEADER false)")},
+for line in sys.stdin: print(line[:24], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(line[:8], 16))))'`), false},
+		{"perl, the time alone", from(`perl -ne '@t = gmtime(hex(substr($_, 0, 8))); printf "%.24s %d-%02d-%02dT%02d:%02d:%02dZ\n", $_, $t[5]+1900, $t[4]+1, @t[3, 2, 1, 0]'`), false},
+		{"DuckDB, the time alone", duck("COPY (SELECT id, make_timestamp(('0x' || id[1:8])::BIGINT * 1000000) FROM read_csv('" + ids + "', header = false, columns = {'id': 'varchar'}, auto_detect = false)) TO '/dev/stdout' (HEADER false)"), false},
 	}
 	took, err := alternate(rounds, programs)
 	if err != nil {

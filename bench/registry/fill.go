@@ -55,9 +55,12 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		return nil, err
 	}
 	ids := make([]objectid.ID, n)
-	began := m.Process().From.Add(-time.Duration(n) * time.Minute)
+	first := m.Process().From.Add(-time.Duration(n) * time.Minute)
+	run := func(i int) (began time.Time, process gpid.GPID) {
+		began = first.Add(time.Duration(i) * time.Minute)
+		return began, gpid.MustParse(fmt.Sprintf("%s:%d:4711", addr(i), began.UnixMicro()))
+	}
 	var processes, ends, values, samples, hosts []any
-	living := registry.New(s, nil)
 	put := func() error {
 		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.ended": &ends, "oid.values": &values, "oid.samples": &samples, "oid.hosts": &hosts} {
 			if _, err := s.InsertMany(ctx, name, *docs, nil); err != nil {
@@ -68,13 +71,14 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		return nil
 	}
 	for i := range n {
+		began, process := run(i)
 		p := m.Process()
 		p.Member = objectid.New()
 		binary.BigEndian.PutUint32(ids[i][:], uint32(began.Unix())+30)
 		binary.BigEndian.PutUint32(ids[i][4:], uint32(i+1)*2654435761)
 		p.Block = hex.EncodeToString(ids[i][4:8])
 		p.Value = p.Block
-		p.GPID = gpid.MustParse(fmt.Sprintf("%s:%d:4711", addr(i), began.UnixMicro()))
+		p.GPID = process
 		key := p.GPID.String() + "/" + p.Block
 		p.From, p.Last.Time = began, began.Add(time.Minute)
 		p.End = &registry.End{Time: began.Add(time.Minute), Reason: "bench"}
@@ -84,26 +88,30 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		p.Kernel.Ticks += uint64(i + 1) // each is a run of its own, and replaced by the next at its address
 		p.Registered = time.Duration(i+1) * time.Minute
 		p.Last.Monotonic = p.Registered + time.Minute
-		if i%10 == 9 {
-			if p, err = living.RegisterRemote(ctx, p.GPID, &registry.RemoteOptions{Name: p.Name, Host: p.Host}); err != nil {
-				return nil, err
-			}
-			ids[i] = objectid.At(p.From)
-			if _, err := hex.Decode(ids[i][4:8], []byte(p.Block)); err != nil {
-				return nil, err
-			}
-		} else {
+		if i%10 != 9 {
 			processes = append(processes, record{key, version, true, p})
 			ends = append(ends, bson.D{{Key: "_id", Value: fmt.Sprintf("%013d:%s", p.Last.Time.UnixMilli(), key)}, {Key: "v", Value: version}})
 			values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "v", Value: version}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
 			samples = append(samples, samplesFrom(p.Block, began))
 			hosts = append(hosts, bson.D{{Key: "_id", Value: classic.Value(p.Host, p.GPID.PID()) + ":" + key}, {Key: "v", Value: version}, {Key: "host", Value: p.Host}})
 		}
-		began = began.Add(time.Minute)
 		if len(processes) == 20_000 || i == n-1 {
 			if err := put(); err != nil {
 				return nil, err
 			}
+		}
+	}
+	// Those that live come last: their values are random, and RegisterRemote avoids those in the store.
+	living := registry.New(s, nil)
+	for i := 9; i < n; i += 10 {
+		_, process := run(i)
+		p, err := living.RegisterRemote(ctx, process, &registry.RemoteOptions{Name: "bench", Host: m.Process().Host})
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = objectid.At(p.From)
+		if _, err := hex.Decode(ids[i][4:8], []byte(p.Block)); err != nil {
+			return nil, err
 		}
 	}
 	return ids, nil
