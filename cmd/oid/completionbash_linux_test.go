@@ -13,6 +13,8 @@ func TestCompletionInBash(t *testing.T) {
 		{"oid help exi", "oid help exit-codes "},
 		{"oid new --layout=cla", "oid new --layout=classic "},
 		{"oid new --layout cla", "oid new --layout classic "},
+		{"oid lock --locks redis-", "oid lock --locks redis-sentinel:"},
+		{"oid ps --store sqlite:completionba", "oid ps --store sqlite:completionbash_linux_test.go"},
 		{"oid find --from=2026-11-20T10:00 --des", "--desc "},
 	} {
 		s.press(c.keys + tab)
