@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/oidkit/oid/internal/testenv"
 )
 
@@ -49,10 +51,22 @@ func signalPID(t *testing.T, pid string, s syscall.Signal) {
 	})
 }
 
+// adoptOrphans makes the test the parent of what its children leave. Without a parent in its
+// session a group that stands still is woken by the kernel.
+func adoptOrphans(t *testing.T) {
+	t.Helper()
+	subreaper := func(on uintptr) error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, on, 0, 0, 0) }
+	if err := subreaper(1); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = subreaper(0) })
+}
+
 // oid is killed. All that its command has started is killed too, also in sessions of its
 // own, and a waiter of this machine gets the lock after that, long before the TTL, even if
 // the guard is slow.
 func TestLockOfAKilledOid(t *testing.T) {
+	adoptOrphans(t)
 	for place, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
 		t.Run(place, func(t *testing.T) {
 			const children = 10
@@ -70,6 +84,9 @@ for i in $(seq %d); do setsid sh -c 'trap "" TERM HUP; echo $$; sleep 1000 & wai
 			signalPID(t, guard, syscall.SIGSTOP)
 			h.signal(syscall.SIGKILL)
 			time.Sleep(300 * time.Millisecond) // the waiter begins if it may
+			if state := processState(guard); state != "T" {
+				t.Errorf("the guard was to stand still, and is in state %q", state)
+			}
 			signalPID(t, guard, syscall.SIGCONT)
 			if got := waiter.line(); got != "end" {
 				t.Errorf("the waiter's command began while %q of the killed one ran", got)
@@ -111,10 +128,11 @@ func TestLockInAFileOutlivesTheGuard(t *testing.T) {
 	h := startLock(t, nil, "job", "--locks", place, "--", "sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $PPID; echo $!; wait`)
 	guard, child := h.line(), h.line()
 	awaitGroup(t, place)
-	// A stopped guard cannot act before it is killed.
-	signalPID(t, guard, syscall.SIGSTOP)
-	h.signal(syscall.SIGKILL)
+	// oid stands still while the guard is killed, so that neither ends the child. The other way
+	// round the guard would go on: the kernel wakes a group that loses its last parent.
+	signalPID(t, pidOf(h), syscall.SIGSTOP)
 	kill(t, guard)
+	h.signal(syscall.SIGKILL)
 	h.code()
 	const orphan = ", ended, but processes of its command still run: oid lock job --"
 	if got := oid(t, "", "lock", "--status", "job", "--locks", place).out; !strings.Contains(got, orphan) {
