@@ -23,7 +23,6 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	if m.GPID() != want {
 		t.Errorf("GPID = %v, want that of this process, %v", m.GPID(), want)
 	}
-	time.Sleep(2 * time.Millisecond) // the first sample may have the next millisecond, in which a second may begin
 	id := m.Generator().New()
 	p := m.Process()
 	if got := hex.EncodeToString(id[4:8]); got != p.Block || p.Value != p.Block {
@@ -60,6 +59,16 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	}
 	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Ended {
 		t.Errorf("trace after Leave = %+v, want known", tr)
+	}
+}
+
+// The first sample is not later than the first id, also in the last millisecond of a second.
+func TestFirstIDHasASampleBefore(t *testing.T) {
+	s := newStore(t)
+	end := time.Now().Truncate(time.Second).Add(-time.Microsecond)
+	m := join(t, s, options{Interval: time.Hour, Now: func() time.Time { return end }})
+	if tr := trace(t, registry.New(s, nil), m.Generator().New()); tr.Before == nil || tr.Before.Time.After(end) {
+		t.Errorf("load before %v: %+v", end, tr.Before)
 	}
 }
 
