@@ -80,11 +80,12 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 	if err := m.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
-	at := func(seconds int) objectid.ID {
-		moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	at := func(created time.Time) objectid.ID {
+		moved := objectid.At(created)
 		copy(moved[4:], id[4:])
 		return moved
 	}
+	life := statusOf(t, r, m.GPID())
 	for _, c := range []struct {
 		name string
 		id   objectid.ID
@@ -95,9 +96,9 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unknown},
 		{"a bound", objectid.At(time.Now()), registry.Unknown},
 		{"a random id", objectid.New(), registry.Unknown},
-		{"before it joined", at(-2), registry.Conflict},
-		{"a day before", at(-86400), registry.Conflict},
-		{"after it left", at(2), registry.Conflict},
+		{"before it joined", at(life.From.Add(-time.Second)), registry.Conflict},
+		{"a day before", at(life.From.AddDate(0, 0, -1)), registry.Conflict},
+		{"after it left", at(life.End.Time.Add(time.Second)), registry.Conflict},
 		{"in 2106", func() objectid.ID { c := id; copy(c[:4], "\xff\xff\xff\xff"); return c }(), registry.Conflict},
 	} {
 		tr := trace(t, r, c.id)
