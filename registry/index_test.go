@@ -54,7 +54,7 @@ func (a *maxUnasked) note(c string, q store.Query) {
 func TestHistoryIsAnIndexRange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)
-	m := join(t, s, options{Addr: "127.0.0.1:8080", Interval: time.Hour})
+	m := join(t, s, options{Addr: "127.0.0.1:8080", Interval: time.Hour, Random: strings.NewReader("none of those below")})
 	n := 10_000
 	if testenv.UnderRace {
 		n = 2000

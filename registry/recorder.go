@@ -65,6 +65,9 @@ type registration struct {
 func (r *Registry) newRecorder(p Process) *recorder {
 	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}}
 	c.registration = registration{changed: true, unchecked: maxRecent, trimmed: c.clock.stamp(0)}
+	// The first heartbeat may have this millisecond: with the next one a second may begin, and
+	// ids of this second have no sample before them then.
+	c.clock.last = c.trimmed.Add(-time.Millisecond)
 	if p.From.IsZero() {
 		p.From = c.trimmed
 	}

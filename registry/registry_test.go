@@ -23,7 +23,6 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	if m.GPID() != want {
 		t.Errorf("GPID = %v, want that of this process, %v", m.GPID(), want)
 	}
-	time.Sleep(2 * time.Millisecond) // the first sample may have the next millisecond, in which a second may begin
 	id := m.Generator().New()
 	p := m.Process()
 	if got := hex.EncodeToString(id[4:8]); got != p.Block || p.Value != p.Block {
@@ -63,6 +62,16 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	}
 }
 
+// The first sample is not later than the first id, also in the last millisecond of a second.
+func TestFirstIDHasASampleBefore(t *testing.T) {
+	s := newStore(t)
+	end := time.Now().Truncate(time.Second).Add(-time.Microsecond)
+	m := join(t, s, options{Interval: time.Hour, Now: func() time.Time { return end }})
+	if tr := trace(t, registry.New(s, nil), m.Generator().New()); tr.Before == nil || tr.Before.Time.After(end) {
+		t.Errorf("load before %v: %+v", end, tr.Before)
+	}
+}
+
 func TestTraceUnknownAndConflict(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
@@ -71,11 +80,12 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 	if err := m.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
-	at := func(seconds int) objectid.ID {
-		moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	at := func(created time.Time) objectid.ID {
+		moved := objectid.At(created)
 		copy(moved[4:], id[4:])
 		return moved
 	}
+	life := statusOf(t, r, m.GPID())
 	for _, c := range []struct {
 		name string
 		id   objectid.ID
@@ -86,9 +96,9 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unknown},
 		{"a bound", objectid.At(time.Now()), registry.Unknown},
 		{"a random id", objectid.New(), registry.Unknown},
-		{"before it joined", at(-2), registry.Conflict},
-		{"a day before", at(-86400), registry.Conflict},
-		{"after it left", at(2), registry.Conflict},
+		{"before it joined", at(life.From.Add(-time.Second)), registry.Conflict},
+		{"a day before", at(life.From.AddDate(0, 0, -1)), registry.Conflict},
+		{"after it left", at(life.End.Time.Add(time.Second)), registry.Conflict},
 		{"in 2106", func() objectid.ID { c := id; copy(c[:4], "\xff\xff\xff\xff"); return c }(), registry.Conflict},
 	} {
 		tr := trace(t, r, c.id)

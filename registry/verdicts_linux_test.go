@@ -446,14 +446,24 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 	},
 }
 
-// itEnds traces the id of a process that has ended, moved by some seconds.
+// itEnds traces the id of a process that has ended, or one from some seconds before the
+// process registered or after its end.
 func itEnds(t *testing.T, seconds int) registry.Trace {
 	t.Helper()
 	s := newStore(t)
+	r := registry.New(s, nil)
 	m := join(t, s, options{})
 	id := m.Generator().New()
 	finish(t, m)
-	return trace(t, registry.New(s, nil), later(id, seconds))
+	at, life, by := id.Time(), statusOf(t, r, m.GPID()), time.Duration(seconds)*time.Second
+	if seconds < 0 {
+		at = life.From.Add(by)
+	} else if seconds > 0 {
+		at = life.End.Time.Add(by)
+	}
+	moved := objectid.At(at)
+	copy(moved[4:], id[4:])
+	return trace(t, r, moved)
 }
 
 // A process that was adopted again, after its agent had died, is one candidate and not

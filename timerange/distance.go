@@ -21,11 +21,13 @@ type distance struct {
 // before returns the time that is d before t. The day of a shorter month is its last.
 func (d distance) before(t time.Time) time.Time {
 	if d.months != 0 {
-		moved := t.AddDate(0, -d.months, 0)
-		if moved.Day() != t.Day() { // 31 March less a month is 3 March
-			moved = moved.AddDate(0, 0, -moved.Day())
+		// In UTC no clock skips midnight: a date moves only because its month is shorter, as
+		// 31 March less a month is 3 March.
+		beyond := 0
+		if moved := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).AddDate(0, -d.months, 0); moved.Day() != t.Day() {
+			beyond = moved.Day()
 		}
-		t = moved
+		t = t.AddDate(0, -d.months, -beyond)
 	}
 	return t.Add(-d.rest)
 }

@@ -119,7 +119,6 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// The same day of a shorter month is its last.
 // TestChangedClocks reads times of days on which the clocks are changed.
 func TestChangedClocks(t *testing.T) {
 	for _, c := range []struct{ zone, in, want, err string }{
@@ -151,6 +150,14 @@ func TestChangedClocks(t *testing.T) {
 			t.Errorf("%s in %s = %v, %v, want %s", c.in, c.zone, got, err, c.want)
 		}
 	}
+	santiago, err := time.LoadLocation("America/Santiago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := time.Date(2026, 10, 6, 0, 30, 0, 0, santiago) // no clock showed 2026-09-06 0:30
+	if got, err := timerange.Parse("-1mo", half); err != nil || got.UTC().Format(time.RFC3339) != "2026-09-06T03:30:00Z" {
+		t.Errorf("-1mo of %v = %v, %v", half, got, err)
+	}
 	monday := time.Date(2026, 10, 26, 0, 30, 0, 0, time.UTC)
 	for in, want := range map[string]string{"yesterday": "2026-10-24T22:00:00Z", "last sunday 3:00": "2026-10-25T02:00:00Z"} {
 		berlin, _ := time.LoadLocation("Europe/Berlin")
@@ -160,6 +167,7 @@ func TestChangedClocks(t *testing.T) {
 	}
 }
 
+// The same day of a shorter month is its last.
 func TestEndsOfMonths(t *testing.T) {
 	for in, want := range map[[2]string]string{
 		{"2026-03-31", "-1mo"}: "2026-02-28", {"2028-03-31", "last month"}: "2028-02-29", {"2028-02-29", "-1y"}: "2027-02-28",

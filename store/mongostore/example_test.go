@@ -29,10 +29,10 @@ func Example_driver() {
 
 // ordersOfToday makes an order and counts those that were made today.
 func ordersOfToday(ctx context.Context, coll *mongo.Collection) (n int, err error) {
+	r := objectid.Since(time.Now().Truncate(24 * time.Hour))
 	if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: objectid.New()}, {Key: "item", Value: "bread"}}); err != nil {
 		return n, err
 	}
-	r := objectid.Since(time.Now().Truncate(24 * time.Hour))
 	cursor, err := coll.Find(ctx, r.Filter())
 	if err != nil {
 		return n, err
