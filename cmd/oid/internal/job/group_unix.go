@@ -13,8 +13,8 @@ import (
 )
 
 // CatchSignals returns a channel for the signals that are passed on to a command.
-// Those that were ignored when oid began, as SIGHUP under nohup, stay ignored in
-// the command too.
+// If SIGHUP or SIGINT was ignored when oid began, as under nohup and in the background of
+// a script, it stays ignored in the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	catchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
