@@ -155,9 +155,10 @@ func (g *group) pass(s os.Signal) {
 // signalAll sends a signal to the group and to what it has started in other groups. The
 // error names those that oid may not signal, such as processes of other users.
 func (g *group) signalAll(s syscall.Signal) error {
+	found := g.processes() // before s: what the guard adopts meanwhile may be missing
 	refused := syscall.Kill(-g.id, s)
 	var named []string
-	for _, p := range g.processes() {
+	for _, p := range found {
 		own := s
 		if p.member {
 			own = 0 // it has s if oid may send it
