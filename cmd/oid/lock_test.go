@@ -193,6 +193,45 @@ sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & while :; do wait; done`)
 	gone(t, grandchild)
 }
 
+// A signal that does not end the command, such as the first of two SIGTERM, is no reason
+// for oid to kill it.
+func TestLockPassesEverySignalOn(t *testing.T) {
+	t.Parallel()
+	h := startLock(t, nil, "job", "--", "sh", "-c", `trap 'echo int' INT; trap 'n=x$n; echo $n; [ $n != xxx ] || exit 5' TERM
+echo held; while :; do :; done`) // a child would get the signals too
+	h.line()
+	for s, want := range []string{"x", "xx"} {
+		h.signal(syscall.SIGTERM)
+		if got := h.line(); got != want {
+			t.Errorf("after SIGTERM %d the command says %q, want %q", s+1, got, want)
+		}
+		h.signal(syscall.SIGINT)
+		if got := h.line(); got != "int" {
+			t.Errorf("the command says %q, want int", got)
+		}
+	}
+	h.signal(syscall.SIGTERM)
+	if got := h.code(); got != 5 {
+		t.Errorf("exit code %d, want that of the command, 5", got)
+	}
+}
+
+// Under nohup oid and the command ignore SIGHUP, and in the background of a script SIGINT.
+func TestLockKeepsSignalsIgnored(t *testing.T) {
+	t.Parallel()
+	h := newHolding(t, nil, "job", "--", "sh", "-c", `kill -HUP $$; kill -INT $$; echo ignored; exec sleep 1000`)
+	h.cmd.Args = append([]string{"sh", "-c", `trap '' HUP INT; exec "$@"`, "sh"}, h.cmd.Args...)
+	h.cmd.Path = "/bin/sh"
+	h.start()
+	h.line()
+	h.signal(syscall.SIGHUP)
+	h.signal(syscall.SIGINT)
+	h.signal(syscall.SIGTERM)
+	if got, want := h.code(), 128+int(syscall.SIGTERM); got != want {
+		t.Errorf("exit code %d, want %d", got, want)
+	}
+}
+
 func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
 	t.Parallel()
 	server := testenv.Redis(t)

@@ -176,28 +176,48 @@ func TestLockLeave(t *testing.T) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// SIGTSTP stops oid and all of its command. It goes on if the lock is still held.
+// SIGTSTP stops oid and all that its command has started. It goes on if the lock is still held.
 func TestLockStopsTheCommandWithIt(t *testing.T) {
 	// The process group of oid must have a parent that could make it go on.
 	// A shell that starts others all the time does not stop itself while one of them
 	// is stopped that has not begun yet.
-	h := startLockInGroup(t, "job", "--", "bash", "-c", `trap 'echo stopped by itself' TSTP
+	asked := filepath.Join(t.TempDir(), "asked")
+	h := startLockInGroup(t, "job", "--", "bash", "-c", `trap 'echo >`+asked+`' TSTP
 set -m; for i in 1 2 3; do sh -c "while kill -0 $$; do sleep 0.001; done" 2>/dev/null & done; set +m
+setsid bash -c "while kill -0 $$; do :; done" 2>/dev/null & echo $!
 (trap '' TSTP; exec sleep 1000) & echo $!; while :; do sleep 0.01; done`)
-	child := h.line()
-	h.signal(syscall.SIGTSTP)
-	awaitState(t, pidOf(h), "T")
-	awaitState(t, child, "T")
-	h.signal(syscall.SIGCONT)
-	testenv.Await(t, "the command goes on", func() error {
-		if state := processState(child); state == "T" {
-			return fmt.Errorf("state %q", state)
-		}
-		return nil
-	})
+	session, child := h.line(), h.line()
+	for range 2 {
+		h.signal(syscall.SIGTSTP)
+		awaitState(t, pidOf(h), "T")
+		awaitState(t, child, "T")
+		awaitState(t, session, "T")
+		h.signal(syscall.SIGCONT)
+		testenv.Await(t, "the command goes on", func() error {
+			if states := processState(child) + processState(session); strings.Contains(states, "T") {
+				return fmt.Errorf("states %q", states)
+			}
+			_, err := os.Stat(asked) // it may prepare for the stop
+			return err
+		})
+	}
 	h.signal(syscall.SIGTERM)
 	if got := h.code(); got != 128+15 {
 		t.Errorf("exit code %d, want %d", got, 128+15)
+	}
+}
+
+// Where nobody could make oid go on, as under cron, SIGTSTP does not stop it, and the
+// command goes on.
+func TestLockIsNotStoppedForGood(t *testing.T) {
+	t.Parallel()
+	h := newHolding(t, nil, "job", "--", "bash", "-c", `trap 'exit 5' CONT; echo held; while :; do sleep 0.01; done`)
+	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	h.start()
+	h.line()
+	h.signal(syscall.SIGTSTP)
+	if got := h.code(); got != 5 {
+		t.Errorf("exit code %d, want that of the command when it goes on, 5", got)
 	}
 }
 
@@ -246,31 +266,43 @@ func TestLockKillsTheCommandWhenItFindsTheLockEnded(t *testing.T) {
 	gone(t, command)
 }
 
-// The command starts processes without end, each in a group of its own. All are
-// killed before the lock ends.
+// The command starts processes without end, several at a time and each in a group of its
+// own. All are killed before the lock ends, and by the guard if oid is killed.
 func TestLockKillsProcessesThatStartOthers(t *testing.T) {
 	server := testenv.Redis(t)
-	proxy := testenv.NewProxy(t, server.Addr)
-	log := filepath.Join(t.TempDir(), "log")
-	h := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c",
-		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || next & }; next`)
-	h.line()
-	proxy.Cut(true, true)
-	if got := h.code(); got != exitLockLost {
-		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, h.stderr.String())
-	}
-	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pids := strings.Fields(string(text))
-	if len(pids) < 3 || len(pids) > 2000 {
-		t.Errorf("%d processes ran, want more than 2 and some that never began", len(pids))
-	}
-	for _, pid := range pids[max(0, len(pids)-10):] {
-		if state := processState(pid); state != "" && state != "Z" {
-			t.Errorf("process %s of %d is left in state %q", pid, len(pids), state)
-		}
+	for how, code := range map[string]int{"lost": exitLockLost, "killed": 128 + 9} {
+		t.Run(how, func(t *testing.T) {
+			proxy := testenv.NewProxy(t, server.Addr)
+			log := filepath.Join(t.TempDir(), "log")
+			// wc makes them live longer than it takes to find one.
+			h := startLock(t, nil, how, "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c", `trap "" TERM; set -m
+next() { echo $BASHPID >>`+log+`; if [ $SECONDS -gt 40 ]; then echo by itself; else wc </dev/null >/dev/null; next & fi; }
+for i in 1 2 3 4 5 6 7 8; do next; done; echo held`)
+			h.line()
+			if how == "lost" {
+				proxy.Cut(true, true)
+			} else {
+				h.signal(syscall.SIGKILL)
+			}
+			if h.lines.Scan() { // false when all that have the pipe have ended
+				t.Errorf("a process ended %s", h.lines.Text())
+			}
+			if got := h.code(); got != code {
+				t.Errorf("exit code %d, want %d; stderr: %s", got, code, h.stderr.String())
+			}
+			text, err := os.ReadFile(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids := strings.Fields(string(text))
+			for _, pid := range pids[max(0, len(pids)-10):] {
+				if how == "killed" {
+					gone(t, pid)
+				} else if running(pid) {
+					t.Errorf("process %s of %d is left in state %q", pid, len(pids), processState(pid))
+				}
+			}
+		})
 	}
 }
 

@@ -27,7 +27,11 @@ func main() {
 	job.Guard()
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as SIGINT is in the background of a script
+			signal.Notify(signals, s)
+		}
+	}
 	go func() { interrupt(interrupted{<-signals}) }()
 	// With a receiver for SIGPIPE, a write to a reader that is gone returns EPIPE
 	// instead of killing the process, and reportError ends it quietly.

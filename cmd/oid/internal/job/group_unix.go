@@ -13,8 +13,8 @@ import (
 )
 
 // CatchSignals returns a channel for the signals that are passed on to a command.
-// Those that were ignored when oid began, as SIGHUP under nohup, stay ignored in
-// the command too.
+// If SIGHUP or SIGINT was ignored when oid began, as under nohup and in the background of
+// a script, it stays ignored in the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	catchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -155,9 +155,10 @@ func (g *group) pass(s os.Signal) {
 // signalAll sends a signal to the group and to what it has started in other groups. The
 // error names those that oid may not signal, such as processes of other users.
 func (g *group) signalAll(s syscall.Signal) error {
+	found := g.processes() // before s: what the guard adopts meanwhile may be missing
 	refused := syscall.Kill(-g.id, s)
 	var named []string
-	for _, p := range g.processes() {
+	for _, p := range found {
 		own := s
 		if p.member {
 			own = 0 // it has s if oid may send it

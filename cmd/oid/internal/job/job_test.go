@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		script string
 		ctx    context.Context
-		left   time.Duration // until the deadline; 0 for none
+		left   time.Duration // until the command is to be killed; 0 for no deadline
 		leave  bool
 		want   job.End
 		err    error
@@ -77,17 +77,21 @@ func TestRun(t *testing.T) {
 			if test.ctx != nil {
 				l.ctx = test.ctx
 			}
-			if test.left > 0 {
-				l.deadline = time.Now().Add(test.left)
-			}
 			said := make(reports, 10)
 			o := said.options()
 			o.Leave = test.leave
+			if test.left > 0 {
+				o.Margin = 20 * time.Second // more than a busy machine is late
+				l.deadline = time.Now().Add(test.left + o.Margin)
+			}
 			signals := job.CatchSignals()
 			began := time.Now()
 			got, err := job.Run(exec.Command("sh", "-c", test.script), l, signals, o)
 			if !errors.Is(err, test.err) || test.want.Lost != got.Lost || !got.Lost && got != test.want {
 				t.Errorf("Run: %+v, %v; want %+v, %v", got, err, test.want, test.err)
+			}
+			if test.left > 0 && time.Now().After(l.deadline) {
+				t.Error("it ended after the lease")
 			}
 			if took := time.Since(began); name == "left" && took < 1500*time.Millisecond || test.leave && took > 2500*time.Millisecond {
 				t.Errorf("it took %v", took)
@@ -129,32 +133,81 @@ func TestRunStarts(t *testing.T) {
 	}
 }
 
-// What is stopped is asked to end too, when the lease ends.
-func TestRunAsksWhatIsStopped(t *testing.T) {
-	asked := filepath.Join(t.TempDir(), "asked")
-	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+// What ignores SIGTERM has all of the grace and is killed then, also with Leave if it is
+// not the command itself.
+func TestRunGrace(t *testing.T) {
+	const stubborn = `trap "" TERM; echo; while :; do sleep 0.01; done`
+	for name, script := range map[string]string{
+		"command": stubborn,
+		"child":   "sh -c '" + stubborn + "' & while :; do sleep 0.01; done",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			ended := make(chan time.Time, 1)
+			go func() {
+				_, _ = in.Read(make([]byte, 1))
+				ended <- time.Now()
+				end()
+			}()
+			o := make(reports, 10).options()
+			o.Grace, o.Leave = 300*time.Millisecond, true
+			cmd := exec.Command("sh", "-c", script)
+			cmd.Stdout = out
+			if got, err := job.Run(cmd, &lease{ctx: ctx, groups: make(chan int, 1)}, job.CatchSignals(), o); err != nil || !got.Lost {
+				t.Errorf("Run: %+v, %v; want that the lease was lost", got, err)
+			}
+			out.Close()
+			if took := time.Since(<-ended); took < o.Grace {
+				t.Errorf("it ended %v after the lease, want that what ignores SIGTERM has %v", took, o.Grace)
+			}
+		})
 	}
-	defer in.Close()
-	defer out.Close()
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	go func() {
-		_, _ = in.Read(make([]byte, 1))
-		time.Sleep(100 * time.Millisecond) // it stops; if it has not yet, it is asked all the same
-		end()
-	}()
-	l := &lease{ctx: ctx, groups: make(chan int, 1)}
-	o := make(reports, 10).options()
-	o.Grace = 20 * time.Second
-	cmd := exec.Command("sh", "-c", "trap 'echo >"+asked+"; exit' TERM; echo; kill -STOP $$; while :; do sleep 0.01; done")
-	cmd.Stdout = out
-	if got, err := job.Run(cmd, l, job.CatchSignals(), o); err != nil || !got.Lost {
-		t.Errorf("Run: %+v, %v; want that the lease was lost", got, err)
-	}
-	if _, err := os.Stat(asked); err != nil {
-		t.Errorf("the command was not asked to end: %v", err)
+}
+
+// What is stopped, and what has a session of its own, is asked to end too, when the lease
+// ends.
+func TestRunAsksAll(t *testing.T) {
+	for name, script := range map[string]string{
+		"stopped": `trap 'echo >$ASKED; exit' TERM; echo; kill -STOP $$; while :; do sleep 0.01; done`,
+		"session": `setsid sh -c 'trap "echo >$ASKED; exit" TERM; echo; while :; do sleep 0.01; done' & wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath("setsid"); err != nil && name == "session" {
+				t.Skip("there is no setsid on this system")
+			}
+			asked := filepath.Join(t.TempDir(), "asked")
+			in, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			defer out.Close()
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			go func() {
+				_, _ = in.Read(make([]byte, 1))
+				time.Sleep(100 * time.Millisecond) // it stops; if it has not yet, it is asked all the same
+				end()
+			}()
+			l := &lease{ctx: ctx, groups: make(chan int, 1)}
+			o := make(reports, 10).options()
+			o.Grace = 20 * time.Second
+			cmd := exec.Command("sh", "-c", script)
+			cmd.Stdout, cmd.Env = out, append(os.Environ(), "ASKED="+asked)
+			if got, err := job.Run(cmd, l, job.CatchSignals(), o); err != nil || !got.Lost {
+				t.Errorf("Run: %+v, %v; want that the lease was lost", got, err)
+			}
+			if _, err := os.Stat(asked); err != nil {
+				t.Errorf("it was not asked to end: %v", err)
+			}
+		})
 	}
 }
 
