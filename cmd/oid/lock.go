@@ -37,9 +37,9 @@ and the command together. The environment of the command contains:
 The lock is held until all processes of the command have ended, also those that it
 leaves in the background, as with flock(1). On Linux these are all descendants of the
 command, also in sessions of their own (su, setsid, daemons); elsewhere they are its
-process group. With --leave the lock is released when the command itself ends. A signal
-to oid ends what the command has left, and a second one kills it. Then oid dies of that
-signal too, so that this does not look like success.
+process group. With --leave the lock is released when the command itself ends. After its
+end, a signal to oid ends what it has left, and a second one kills it. Then oid dies of
+that signal too, so that this does not look like success.
 
 --wait limits the time for the lock and for the first answer of the server that has it:
 by default, the lock has no limit and the server 10s. --wait 0 does not wait for the lock

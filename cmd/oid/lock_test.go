@@ -193,8 +193,7 @@ sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & while :; do wait; done`)
 	gone(t, grandchild)
 }
 
-// A signal that does not end the command, such as the first of two SIGTERM, is no reason
-// for oid to kill it.
+// oid passes each signal on and does not kill a command that goes on after one.
 func TestLockPassesEverySignalOn(t *testing.T) {
 	t.Parallel()
 	h := startLock(t, nil, "job", "--", "sh", "-c", `trap 'echo int' INT; trap 'n=x$n; echo $n; [ $n != xxx ] || exit 5' TERM

@@ -27,11 +27,7 @@ func main() {
 	job.Guard()
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		if !signal.Ignored(s) { // as SIGINT is in the background of a script
-			signal.Notify(signals, s)
-		}
-	}
+	job.CatchUnlessIgnored(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { interrupt(interrupted{<-signals}) }()
 	// With a receiver for SIGPIPE, a write to a reader that is gone returns EPIPE
 	// instead of killing the process, and reportError ends it quietly.

@@ -17,16 +17,8 @@ import (
 // a script, it stays ignored in the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
-	catchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	CatchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	return signals
-}
-
-func catchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
-	for _, s := range all {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
-	}
 }
 
 // OwnGroup makes cmd run in a process group of its own. It replaces cmd.SysProcAttr.
@@ -63,7 +55,7 @@ type process struct {
 // catchStops sends the signals that stop jobs to signals too. Without it they stop
 // oid alone, as is right while it waits for the lock.
 func catchStops(signals chan os.Signal) {
-	catchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	CatchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
 // startGroup starts cmd. The caller has called [catchStops] and calls close.

@@ -139,7 +139,7 @@ func Guard() {
 func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	// Signals that reach the guard too are for the command, and oid passes them on.
 	dropped := make(chan os.Signal, 1)
-	catchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	CatchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	catchStops(dropped)
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	OwnGroup(cmd)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -69,6 +70,16 @@ type run struct {
 	asked      int              // signals that asked what the command left to end
 	ending     syscall.Signal   // the first of them
 	background sync.WaitGroup
+}
+
+// CatchUnlessIgnored relays signals to c, but none that was ignored when this process began,
+// as SIGINT is in the background of a script.
+func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
+	for _, s := range all {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
 }
 
 // Run runs a command in a process group of its own, in the foreground of the terminal
