@@ -18,7 +18,7 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/registry/agent"
+	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"

@@ -20,7 +20,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/registry/agent"
+	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/registry/agent"
+	"github.com/oidkit/oid/internal/agent"
 )
 
 // sink is a sink that a test can make fail.
