@@ -43,7 +43,9 @@ func (b fencedBlock) first() string {
 // unchecked are the blocks that are not run here, by file, language and first line, each with
 // the reason.
 var unchecked = map[string]string{
-	"README.md: console: $ go build ./examples/shop":                                                                                                       "serves, and kills; the test of examples/shop does the same",
+	"README.md: sh: go test ./...":                   "runs the tests",
+	"README.zh-CN.md: sh: go test ./...":             "runs the tests",
+	"README.md: console: $ go build ./examples/shop": "serves, and kills; the test of examples/shop does the same",
 	"docs/design.md: text: cmd/oid                the command: its subcommands, and the flags that several have":                                           "a drawing; the test of internal/imports compares it with the code",
 	"docs/tutorials/which-process.md: console: $ go build ./examples/shop":                                                                                 "serves, and kills; the test of examples/shop does the same",
 	"docs/tutorials/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                     "kills the shop of the block before; the test of examples/shop does the same",
@@ -398,9 +400,24 @@ func TestMeasurementsAreReproducible(t *testing.T) {
 	}
 }
 
-func TestReadmeIsShort(t *testing.T) {
-	if n := len(strings.Fields(evidenceMark.ReplaceAllString(readDocuments(t)["README.md"], ""))); n > 650 {
-		t.Errorf("README.md has %d words, want 650 at most: the details belong to docs/", n)
+// README names the command that runs the tests, which .ci/run calls as well.
+func TestReadmeNamesTheTests(t *testing.T) {
+	run, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := readDocuments(t)
+	for _, file := range []string{"README.md", "README.zh-CN.md"} {
+		blocks, err := fencedBlocks(file, documents[file])
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(blocks, func(b fencedBlock) bool { return strings.HasPrefix(b.text, "go test ") })
+		if i < 0 {
+			t.Errorf("%s has no block with the command that runs the tests", file)
+		} else if !strings.Contains("\n"+string(run), "\n"+blocks[i].text) {
+			t.Errorf("%s runs the tests with %q, which is not in .ci/run", file, blocks[i].text)
+		}
 	}
 }
 
