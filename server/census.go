@@ -19,8 +19,8 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/door"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/door"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )

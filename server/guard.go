@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/internal/door"
 )
 
 // contentPolicy lets the page load files of this server only.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 

@@ -17,8 +17,8 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/door"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/door"
+	"github.com/oidkit/oid/server/internal/page"
 )
 
 // showNow answers with the parts of the start page that change by themselves.

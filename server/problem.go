@@ -23,7 +23,7 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"

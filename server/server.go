@@ -55,8 +55,8 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/server/door"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/door"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )

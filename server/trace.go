@@ -11,7 +11,7 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 

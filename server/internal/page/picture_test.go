@@ -15,7 +15,7 @@ import (
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -98,7 +98,7 @@ func TestPagePicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("../../docs/serve.png", data, 0o644); err != nil {
+	if err := os.WriteFile("../../../docs/serve.png", data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
