@@ -205,7 +205,7 @@ func TestIdleBlockIsClaimedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer finish(t, m)
-	block, err := store.String(m.Process().Block)
+	block, err := store.StringKey(m.Process().Block)
 	if err != nil {
 		t.Fatal(err)
 	}

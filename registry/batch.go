@@ -139,7 +139,7 @@ func (b *batches) do(ctx context.Context, kind writeKind, batch []*queuedWrite) 
 
 // errorsOf returns the errors of the n writes of a call that returned err.
 func errorsOf(n int, err error) []error {
-	refused, ok := errors.AsType[*store.RefusedError](err)
+	refused, ok := errors.AsType[*store.BulkError](err)
 	if !ok {
 		return slices.Repeat([]error{err}, n)
 	}

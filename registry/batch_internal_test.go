@@ -37,7 +37,7 @@ func (s *slowStore) InsertMany(ctx context.Context, _ string, docs []any, _ *sto
 	if len(docs) == 1 {
 		return []store.Key{storeKey("alone")}, nil
 	}
-	return []store.Key{storeKey("a"), {}, storeKey("c")}, &store.RefusedError{Refused: []store.Refusal{{Index: 1, Err: store.ErrDuplicate}}}
+	return []store.Key{storeKey("a"), {}, storeKey("c")}, &store.BulkError{Refused: []store.RefusedItem{{Index: 1, Err: store.ErrDuplicate}}}
 }
 
 func (s *slowStore) SwapMany(_ context.Context, _ string, swaps []store.Swap) ([]bson.Raw, error) {
@@ -46,7 +46,7 @@ func (s *slowStore) SwapMany(_ context.Context, _ string, swaps []store.Swap) ([
 	if len(swaps) == 1 {
 		return []bson.Raw{bson.Raw("alone")}, nil
 	}
-	return []bson.Raw{bson.Raw("A"), nil, bson.Raw("C")}, &store.RefusedError{Refused: []store.Refusal{{Index: 1, Err: store.ErrConflict}}}
+	return []bson.Raw{bson.Raw("A"), nil, bson.Raw("C")}, &store.BulkError{Refused: []store.RefusedItem{{Index: 1, Err: store.ErrConflict}}}
 }
 
 // Writes that come while another one is under way are one call, and each gets its own

@@ -14,7 +14,7 @@ type lax struct {
 	strict store.Store
 }
 
-func (l lax) Consistent() store.Store { return l.strict }
+func (l lax) Linearizable() store.Store { return l.strict }
 
 // TestRegistryIsConsistent registers a process in a store that a URL has made lax.
 func TestRegistryIsConsistent(t *testing.T) {

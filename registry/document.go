@@ -201,7 +201,7 @@ func findDocs[T any](ctx context.Context, s store.Store, collection string, q st
 // written or deleted meanwhile are left as they are.
 func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
 	_, err := s.SwapMany(ctx, collection, swaps)
-	refused, ok := errors.AsType[*store.RefusedError](err)
+	refused, ok := errors.AsType[*store.BulkError](err)
 	if !ok {
 		return len(swaps), err
 	}
@@ -260,7 +260,7 @@ func valueOf(id objectid.ID) string { return hex.EncodeToString(id[4:9]) }
 // storeKey returns s as a key of the store. It consists of digits and addresses, which
 // are always UTF-8.
 func storeKey(s string) store.Key {
-	k, err := store.String(s)
+	k, err := store.StringKey(s)
 	if err != nil {
 		panic(err)
 	}

@@ -195,11 +195,11 @@ func TestHeartbeatsCheckManyAdopted(t *testing.T) {
 		t.Errorf("%d calls of the store: %q, %v", len(ops), ops, err)
 	}
 
-	lost, err := store.String(blocks[7])
+	lost, err := store.StringKey(blocks[7])
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged, err := store.String(blocks[9])
+	damaged, err := store.StringKey(blocks[9])
 	if err != nil {
 		t.Fatal(err)
 	}

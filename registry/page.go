@@ -197,7 +197,7 @@ type candidate struct {
 func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after string, limit int) ([]candidate, error) {
 	find := store.Query{Limit: limit, Descending: source == fromEnded}
 	if after != "" {
-		k, err := store.String(after)
+		k, err := store.StringKey(after)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCursor, err)
 		}

@@ -17,7 +17,7 @@ type refusing struct {
 }
 
 func (r refusing) SwapMany(_ context.Context, _ string, swaps []store.Swap) ([]bson.Raw, error) {
-	return make([]bson.Raw, len(swaps)), &store.RefusedError{Refused: []store.Refusal{{Index: 1, Err: r.err}}}
+	return make([]bson.Raw, len(swaps)), &store.BulkError{Refused: []store.RefusedItem{{Index: 1, Err: r.err}}}
 }
 
 // What others have written or deleted meanwhile is left as it is; another reason to refuse

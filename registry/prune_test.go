@@ -63,7 +63,7 @@ func TestPrunedMemberComesBack(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	m := join(t, s, options{Interval: beat})
-	key, err := store.String(registry.RecordOf(m.Process()).Key)
+	key, err := store.StringKey(registry.RecordOf(m.Process()).Key)
 	if err != nil {
 		t.Fatal(err)
 	}

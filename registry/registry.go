@@ -124,10 +124,10 @@ type Registry struct {
 	memory memory
 }
 
-// New returns the registry in s, which it uses as [store.Consistent] returns it. A
+// New returns the registry in s, which it uses as [store.Linearizable] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	watched := &outages{Store: store.Consistent(s)}
+	watched := &outages{Store: store.Linearizable(s)}
 	r := &Registry{
 		store: newBatches(watched), outages: watched, options: *cmp.Or(o, &Options{}), here: thisHost(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,

@@ -424,7 +424,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		m := join(t, s, options{Interval: beat})
 		id := heardMember(t, m)
 		nextSecond()
-		k, err := store.String(m.Process().Block)
+		k, err := store.StringKey(m.Process().Block)
 		if err == nil {
 			err = s.Delete(t.Context(), "oid.values", k)
 		}

@@ -9,7 +9,7 @@
 // tests and trials, keeps them in the memory of the process. The documents of a time
 // range are one [Query]:
 //
-//	q := store.Query{Range: store.IDs(objectid.Since(yesterday))}
+//	q := store.Query{Range: store.IDRange(objectid.Since(yesterday))}
 //	for doc, err := range s.Find(ctx, "events", q) {
 //
 // # Documents

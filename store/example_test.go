@@ -39,7 +39,7 @@ func Example() {
 	if _, err := s.Insert(ctx, "events", bson.D{{Key: "kind", Value: "start"}}); err != nil {
 		log.Fatal(err)
 	}
-	lastHour := store.Query{Range: store.IDs(objectid.Since(time.Now().Add(-time.Hour)))}
+	lastHour := store.Query{Range: store.IDRange(objectid.Since(time.Now().Add(-time.Hour)))}
 	for doc, err := range s.Find(ctx, "events", lastHour) {
 		if err != nil {
 			log.Fatal(err)
@@ -100,7 +100,7 @@ func ExampleStore_deleteRange() {
 		}
 	}
 	old := objectid.Until(time.Now().AddDate(0, 0, -30))
-	n, err := s.DeleteRange(ctx, "events", store.IDs(old))
+	n, err := s.DeleteRange(ctx, "events", store.IDRange(old))
 	fmt.Println(n, err)
 	// Output: 1 <nil>
 }

@@ -18,7 +18,7 @@ func TestInsertManyWithGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys, err := memstore.New().InsertMany(t.Context(), "c", []any{bson.D{{Key: "_id", Value: 7}}, bson.D{}}, &store.InsertOptions{Generator: g})
-	if err != nil || keys[0] != store.Int(7) {
+	if err != nil || keys[0] != store.IntKey(7) {
 		t.Fatalf("InsertMany: %v, %v", keys, err)
 	}
 	if id, ok := keys[1].ID(); !ok || [4]byte(id[4:8]) != block {

@@ -21,7 +21,7 @@ import (
 // then ObjectIds byte by byte. Numbers are equal if their values are, whatever
 // their BSON types: 1 and 1.0 are one key.
 //
-// [ID], [Int], [Float], [String], [KeyOf] and [ParseKey] return keys. The zero
+// [IDKey], [IntKey], [FloatKey], [StringKey], [KeyOf] and [ParseKey] return keys. The zero
 // Key is none of these: it means "no key" or "no bound", see [Key.IsZero]. A Key
 // is a plain value: it can be compared with == and used as a map key.
 type Key struct {
@@ -44,28 +44,28 @@ const (
 	oid
 )
 
-// ID returns the key of a document whose _id is an ObjectId. The zero ID gives
+// IDKey returns the key of a document whose _id is an ObjectId. The zero ID gives
 // the smallest ObjectId and not the zero Key.
-func ID(id objectid.ID) Key { return Key{kind: oid, id: id} }
+func IDKey(id objectid.ID) Key { return Key{kind: oid, id: id} }
 
-// Int returns the key of a document whose _id is the number n.
-func Int(n int64) Key { return Key{kind: integer, num: uint64(n)} }
+// IntKey returns the key of a document whose _id is the number n.
+func IntKey(n int64) Key { return Key{kind: integer, num: uint64(n)} }
 
-// Float returns the key of a document whose _id is the number f. Not a number
+// FloatKey returns the key of a document whose _id is the number f. Not a number
 // gives an error that wraps [ErrKey].
-func Float(f float64) (Key, error) {
+func FloatKey(f float64) (Key, error) {
 	switch {
 	case math.IsNaN(f):
 		return Key{}, fmt.Errorf("%w: not a number (NaN)", ErrKey)
 	case f >= -1<<63 && f < 1<<63 && f == math.Trunc(f):
-		return Int(int64(f)), nil
+		return IntKey(int64(f)), nil
 	}
 	return Key{kind: real, num: math.Float64bits(f)}, nil
 }
 
-// String returns the key of a document whose _id is the string s. A string that
+// StringKey returns the key of a document whose _id is the string s. A string that
 // is not UTF-8 gives an error that wraps [ErrKey].
-func String(s string) (Key, error) {
+func StringKey(s string) (Key, error) {
 	if !utf8.ValidString(s) {
 		return Key{}, fmt.Errorf("%w: %q is not UTF-8", ErrKey, s)
 	}
@@ -162,7 +162,7 @@ func (k Key) String() string {
 // mistyped id does not become one.
 func ParseKey(s string) (Key, error) {
 	if id, err := objectid.Parse(s); err == nil {
-		return ID(id), nil
+		return IDKey(id), nil
 	}
 	var doc struct {
 		ID bson.RawValue `bson:"_id"`

@@ -82,28 +82,28 @@ func FuzzParseKey(f *testing.F) {
 
 func TestKeyValues(t *testing.T) {
 	id := objectid.New()
-	if key, err := store.Float(math.NaN()); !errors.Is(err, store.ErrKey) {
-		t.Errorf("Float(NaN) = %v, %v, want ErrKey", key, err)
+	if key, err := store.FloatKey(math.NaN()); !errors.Is(err, store.ErrKey) {
+		t.Errorf("FloatKey(NaN) = %v, %v, want ErrKey", key, err)
 	}
-	if key, err := store.String("\xff"); !errors.Is(err, store.ErrKey) {
+	if key, err := store.StringKey("\xff"); !errors.Is(err, store.ErrKey) {
 		t.Errorf("Text of bytes that are not UTF-8 = %v, %v, want ErrKey", key, err)
 	}
-	if key, err := store.Float(2); key != store.Int(2) || err != nil {
-		t.Errorf("Float(2) = %v, %v, want Int(2)", key, err)
+	if key, err := store.FloatKey(2); key != store.IntKey(2) || err != nil {
+		t.Errorf("FloatKey(2) = %v, %v, want IntKey(2)", key, err)
 	}
-	if key, err := store.Float(-1 << 63); key != store.Int(math.MinInt64) || err != nil {
-		t.Errorf("Float(-1<<63) = %v, %v, want the smallest Int", key, err)
+	if key, err := store.FloatKey(-1 << 63); key != store.IntKey(math.MinInt64) || err != nil {
+		t.Errorf("FloatKey(-1<<63) = %v, %v, want the smallest IntKey", key, err)
 	}
-	if got, ok := store.ID(id).ID(); got != id || !ok {
+	if got, ok := store.IDKey(id).ID(); got != id || !ok {
 		t.Errorf("ID = %v, %v, want %v", got, ok, id)
 	}
-	if _, ok := store.Int(1).ID(); ok {
+	if _, ok := store.IntKey(1).ID(); ok {
 		t.Error("a number is an ObjectId")
 	}
-	if got := store.Int(5).Value(); got != int64(5) {
+	if got := store.IntKey(5).Value(); got != int64(5) {
 		t.Errorf("Value = %#v, want int64(5)", got)
 	}
-	if (store.Key{}).Value() != nil || !(store.Key{}).IsZero() || store.ID(objectid.ID{}).IsZero() || store.Int(0).IsZero() {
+	if (store.Key{}).Value() != nil || !(store.Key{}).IsZero() || store.IDKey(objectid.ID{}).IsZero() || store.IntKey(0).IsZero() {
 		t.Error("only the zero Key is zero")
 	}
 	if got := (store.Key{}).Compare(store.Key{}); got != 0 {
@@ -116,7 +116,7 @@ func TestKeyInStruct(t *testing.T) {
 	type document struct {
 		ID store.Key `bson:"_id,omitempty"`
 	}
-	for _, key := range []store.Key{{}, store.Int(-1), store.ID(objectid.ID{}), store.ID(objectid.New())} {
+	for _, key := range []store.Key{{}, store.IntKey(-1), store.IDKey(objectid.ID{}), store.IDKey(objectid.New())} {
 		raw, err := bson.Marshal(document{key})
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestKeyInStruct(t *testing.T) {
 		}
 	}
 	var got document
-	got.ID = store.Int(1)
+	got.ID = store.IntKey(1)
 	if raw, err := bson.Marshal(bson.D{{Key: "_id", Value: store.Key{}}}); err != nil || bson.Raw(raw).Lookup("_id").Type != bson.TypeNull {
 		t.Errorf("the zero Key is written as %v, %v, want null", bson.Raw(raw), err)
 	} else if err := bson.Unmarshal(raw, &got); err != nil || !got.ID.IsZero() {

@@ -85,8 +85,8 @@ type later struct {
 	as func(Store) Store
 }
 
-// Consistent returns the store of l as [Consistent] returns it.
-func (l later) Consistent() Store { return later{l.opener, Consistent} }
+// Linearizable returns the store of l as [Linearizable] returns it.
+func (l later) Linearizable() Store { return later{l.opener, Linearizable} }
 
 // opened calls call with the open store.
 func opened[T any](ctx context.Context, l later, call func(Store) (T, error)) (result T, err error) {

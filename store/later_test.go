@@ -15,9 +15,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/storetest"
 	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/sqlitestore"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 // A store that is opened later keeps the contract of the one that it opens.
@@ -64,7 +64,7 @@ func TestOpenLaterInAFolderToCome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Consistent(s).Get(t.Context(), "c", key); err != nil {
+	if _, err := store.Linearizable(s).Get(t.Context(), "c", key); err != nil {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {

@@ -15,19 +15,19 @@ func TestRange(t *testing.T) {
 		out  []int64
 	}{
 		{"no bounds", store.Range{}, []int64{-1, 0, 1}, nil},
-		{"two bounds", store.Range{From: store.Int(3), To: store.Int(5)}, []int64{3, 4}, []int64{2, 5}},
-		{"a lower bound", store.Range{From: store.Int(3)}, []int64{3, 9}, []int64{2}},
-		{"an upper bound", store.Range{To: store.Int(5)}, []int64{-9, 4}, []int64{5}},
-		{"equal bounds", store.Range{From: store.Int(3), To: store.Int(3)}, nil, []int64{2, 3, 4}},
-		{"bounds in the wrong order", store.Range{From: store.Int(5), To: store.Int(3)}, nil, []int64{3, 4, 5}},
+		{"two bounds", store.Range{From: store.IntKey(3), To: store.IntKey(5)}, []int64{3, 4}, []int64{2, 5}},
+		{"a lower bound", store.Range{From: store.IntKey(3)}, []int64{3, 9}, []int64{2}},
+		{"an upper bound", store.Range{To: store.IntKey(5)}, []int64{-9, 4}, []int64{5}},
+		{"equal bounds", store.Range{From: store.IntKey(3), To: store.IntKey(3)}, nil, []int64{2, 3, 4}},
+		{"bounds in the wrong order", store.Range{From: store.IntKey(5), To: store.IntKey(3)}, nil, []int64{3, 4, 5}},
 	} {
 		for _, n := range test.in {
-			if !test.r.Contains(store.Int(n)) {
+			if !test.r.Contains(store.IntKey(n)) {
 				t.Errorf("%s: %d is not in it", test.name, n)
 			}
 		}
 		for _, n := range test.out {
-			if test.r.Contains(store.Int(n)) {
+			if test.r.Contains(store.IntKey(n)) {
 				t.Errorf("%s: %d is in it", test.name, n)
 			}
 		}
@@ -42,13 +42,13 @@ func TestRange(t *testing.T) {
 
 // The ids of a range of time are in it, and nothing else is.
 func TestIDs(t *testing.T) {
-	all := store.IDs(objectid.Range{})
-	if !all.Contains(store.ID(objectid.ID{})) || !all.Contains(store.ID(objectid.New())) || all.Contains(store.Int(1)) {
+	all := store.IDRange(objectid.Range{})
+	if !all.Contains(store.IDKey(objectid.ID{})) || !all.Contains(store.IDKey(objectid.New())) || all.Contains(store.IntKey(1)) {
 		t.Errorf("%v, want every id and no number", all)
 	}
 	first, second := objectid.New(), objectid.New()
-	one := store.IDs(objectid.Range{From: first, To: second})
-	if !one.Contains(store.ID(first)) || one.Contains(store.ID(second)) {
+	one := store.IDRange(objectid.Range{From: first, To: second})
+	if !one.Contains(store.IDKey(first)) || one.Contains(store.IDKey(second)) {
 		t.Errorf("%v, want %v and not %v in it", one, first, second)
 	}
 }

@@ -77,7 +77,7 @@ type Store interface {
 	// InsertMany stores many documents at much less cost than one Insert for
 	// each. It returns as many keys as there are documents. A document that
 	// Insert would refuse is refused and the others are stored; the error is
-	// then a *[RefusedError] that lists the refused ones. Any other error, such
+	// then a *[BulkError] that lists the refused ones. Any other error, such
 	// as a full disk or a server that has gone, leaves the rest undone. In both
 	// cases the key of a document is zero unless the document is known to be
 	// stored. A nil o means the zero InsertOptions.
@@ -102,7 +102,7 @@ type Store interface {
 	// one call for each. Each is done or refused by itself, in the order of
 	// their keys whatever the order given. The result has for each the document
 	// as it is stored, or Old where that was deleted. What Swap would refuse is
-	// refused and the others are done; the error is then a *[RefusedError] that
+	// refused and the others are done; the error is then a *[BulkError] that
 	// lists the refused ones. A key may come once in a call: later swaps of it
 	// are refused with ErrConflict. Any other error leaves the rest undone. In
 	// both cases the result of a swap is nil unless it is known to be done.
@@ -209,24 +209,24 @@ func CheckCollection(name string) error {
 	return nil
 }
 
-// RefusedError is returned by [Store.InsertMany] and [Store.SwapMany] if some of
+// BulkError is returned by [Store.InsertMany] and [Store.SwapMany] if some of
 // what they were given was refused and the rest was done. It wraps the error of
 // each refusal, so errors.Is(err, ErrDuplicate) reports whether one of them was a
 // duplicate.
-type RefusedError struct {
+type BulkError struct {
 	// Refused are the documents or swaps that were refused, in the order of
 	// Index.
-	Refused []Refusal
+	Refused []RefusedItem
 }
 
-// Refusal is a document that was not inserted, or a swap that was not done.
-type Refusal struct {
+// RefusedItem is a document that was not inserted, or a swap that was not done.
+type RefusedItem struct {
 	Index int   // its place among those given
 	Err   error // the reason; never nil
 }
 
 // Error returns how many were refused and why the first was.
-func (e *RefusedError) Error() string {
+func (e *BulkError) Error() string {
 	if len(e.Refused) == 0 {
 		return "store: no document refused"
 	}
@@ -238,8 +238,8 @@ func (e *RefusedError) Error() string {
 }
 
 // Unwrap returns the errors of the refusals.
-func (e *RefusedError) Unwrap() []error {
-	return each.Of(e.Refused, func(r Refusal) error { return r.Err })
+func (e *BulkError) Unwrap() []error {
+	return each.Of(e.Refused, func(r RefusedItem) error { return r.Err })
 }
 
 // Range is the keys from From, included, to To, not included. A zero From is no
@@ -247,12 +247,12 @@ func (e *RefusedError) Unwrap() []error {
 // range whose To is set and not greater than its From is empty.
 type Range struct{ From, To Key }
 
-// IDs returns the range of the ObjectIds in r: numbers and strings are not part
+// IDRange returns the range of the ObjectIds in r: numbers and strings are not part
 // of it even if r has no lower bound.
-func IDs(r objectid.Range) Range {
-	out := Range{From: ID(r.From)}
+func IDRange(r objectid.Range) Range {
+	out := Range{From: IDKey(r.From)}
 	if !r.To.IsZero() {
-		out.To = ID(r.To)
+		out.To = IDKey(r.To)
 	}
 	return out
 }
@@ -311,15 +311,15 @@ func KeyOf(doc bson.Raw) (Key, error) {
 func keyOf(typ byte, data []byte) (Key, error) {
 	switch t := bson.Type(typ); {
 	case t == bson.TypeObjectID && len(data) == objectid.Size:
-		return ID(objectid.ID(data)), nil
+		return IDKey(objectid.ID(data)), nil
 	case t == bson.TypeString && len(data) > 4:
-		return String(string(data[4 : len(data)-1]))
+		return StringKey(string(data[4 : len(data)-1]))
 	case t == bson.TypeInt32 && len(data) == 4:
-		return Int(int64(int32(binary.LittleEndian.Uint32(data)))), nil
+		return IntKey(int64(int32(binary.LittleEndian.Uint32(data)))), nil
 	case t == bson.TypeInt64 && len(data) == 8:
-		return Int(int64(binary.LittleEndian.Uint64(data))), nil
+		return IntKey(int64(binary.LittleEndian.Uint64(data))), nil
 	case t == bson.TypeDouble && len(data) == 8:
-		return Float(math.Float64frombits(binary.LittleEndian.Uint64(data)))
+		return FloatKey(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 	case t == bson.TypeNull:
 		return Key{}, fmt.Errorf("%w: it is null; leave it out to have one generated", ErrKey)
 	default:

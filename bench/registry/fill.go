@@ -124,11 +124,11 @@ func addr(i int) string { return fmt.Sprintf("10.0.%d.%d:8080", i%1000/250, i%25
 // filled.
 func idsOf(ctx context.Context, s store.Store) (ids []objectid.ID, err error) {
 	for i := range 1000 {
-		from, err := store.String(addr(i) + ":")
+		from, err := store.StringKey(addr(i) + ":")
 		if err != nil {
 			return nil, err
 		}
-		to, err := store.String(addr(i) + ";") // which follows the colon
+		to, err := store.StringKey(addr(i) + ";") // which follows the colon
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func measureStore(ctx context.Context, folder string, data []row, rounds int) (s
 // findBetween counts the documents with an _id of a stretch.
 func findBetween(s store.Store, collection string) func(ctx context.Context, from, to time.Time) (int, error) {
 	return func(ctx context.Context, from, to time.Time) (n int, err error) {
-		for _, err := range s.Find(ctx, collection, store.Query{Range: store.IDs(objectid.Between(from, to))}) {
+		for _, err := range s.Find(ctx, collection, store.Query{Range: store.IDRange(objectid.Between(from, to))}) {
 			if err != nil {
 				return n, err
 			}

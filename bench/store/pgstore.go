@@ -57,7 +57,7 @@ func measurePgstore(ctx context.Context, conn *pgx.Conn, pid int, data []row, ro
 		}},
 		{perRange, 100, []named{
 			{"Find of 1,000 by _id", func(round int) error {
-				return count(perRange, s.Find(ctx, own(round), store.Query{Range: store.IDs(stretch)}))
+				return count(perRange, s.Find(ctx, own(round), store.Query{Range: store.IDRange(stretch)}))
 			}},
 			{"SELECT of 1,000 by hand", func(round int) error {
 				return countOwn(perRange)(conn.Query(ctx, "SELECT doc FROM "+own(round)+" WHERE "+where+" ORDER BY _id", args...))

@@ -188,7 +188,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) error {
 	var q store.Query
 	if r.options.Field == "_id" && r.options.Range != (objectid.Range{}) {
-		q.Range = store.IDs(r.options.Range)
+		q.Range = store.IDRange(r.options.Range)
 	}
 	docs := s.Find(ctx, collection, q)
 	if m, ok := s.(*mongostore.Store); ok {

@@ -105,7 +105,7 @@ func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 		}
 	}
 	keys, err := w.s.InsertMany(ctx, w.collection, docs, &store.InsertOptions{Ordered: w.ordered})
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if errors.As(err, &refused) {
 		err = nil
 	}

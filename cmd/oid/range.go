@@ -126,7 +126,7 @@ func (r *timeRange) keys() (store.Range, error) {
 		return store.Range{}, nil
 	}
 	ids, err := r.parse()
-	return store.IDs(ids), err
+	return store.IDRange(ids), err
 }
 
 // ofFlag returns an error of a span as one of the flags.

@@ -10,13 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/internal/bsonwalk"
-	"github.com/oidkit/oid/store/storetest"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestWalkReadsAllTypes compares the elements with those that the BSON library
 // reads.
 func TestWalkReadsAllTypes(t *testing.T) {
-	for _, doc := range storetest.Documents(storetest.Options{}) {
+	for _, doc := range testenv.Documents(false) {
 		want, err := doc.Elements()
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestWalkReadsAllTypes(t *testing.T) {
 
 // TestWalkRefusesCuts cuts documents everywhere: each cut is noticed.
 func TestWalkRefusesCuts(t *testing.T) {
-	for _, doc := range storetest.Documents(storetest.Options{}) {
+	for _, doc := range testenv.Documents(false) {
 		if len(doc) > 2000 {
 			continue
 		}
@@ -103,7 +103,7 @@ func TestWalkSaysWhatIsWrong(t *testing.T) {
 // FuzzWalk: what the BSON library accepts must be read to its end, and what is
 // read must be inside the document.
 func FuzzWalk(f *testing.F) {
-	for _, doc := range storetest.Documents(storetest.Options{}) {
+	for _, doc := range testenv.Documents(false) {
 		if len(doc) < 1000 {
 			f.Add([]byte(doc))
 		}

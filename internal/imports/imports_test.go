@@ -21,7 +21,7 @@ import (
 const module = "github.com/oidkit/oid/"
 
 // forTests are the packages that only tests and benchmarks import.
-var forTests = []string{"internal/imports", "internal/interop", "internal/lockfaults", "internal/testenv"}
+var forTests = []string{"internal/imports", "internal/interop", "internal/lockfaults", "internal/testenv", "store/internal/storetest"}
 
 // isForTests reports whether room is one of forTests or below one.
 func isForTests(room string) bool {
@@ -59,7 +59,6 @@ var allowed = map[string][]string{
 	"store/sqlitestore":          {"store", "store/internal/engine"},
 	"store/mongostore":           {"store", "objectid", "store/internal/engine", "internal/each"},
 	"store/pgstore":              {"store", "objectid", "store/internal/engine"},
-	"store/storetest":            {"store", "objectid"},
 	"lock":                       {"gpid", "objectid", "lock/internal/engine"},
 	"lock/storelock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
 	"lock/redislock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},

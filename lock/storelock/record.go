@@ -45,7 +45,7 @@ type record struct {
 }
 
 func key(name string) store.Key {
-	k, _ := store.String(name) // a name is UTF-8
+	k, _ := store.StringKey(name) // a name is UTF-8
 	return k
 }
 

@@ -27,7 +27,7 @@ func TestRecordOfAnotherVersion(t *testing.T) {
 		if _, err := s.Insert(t.Context(), storelock.DefaultCollection, doc); err != nil {
 			t.Fatal(err)
 		}
-		key, err := store.String("job")
+		key, err := store.StringKey("job")
 		if err != nil {
 			t.Fatal(err)
 		}

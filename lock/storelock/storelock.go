@@ -105,7 +105,7 @@ func New(s store.Store, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Locker{store: store.Consistent(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
+	l := &Locker{store: store.Linearizable(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
 	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }

@@ -110,7 +110,7 @@ func (c *collection) replace(i int, doc bson.Raw) {
 }
 
 // Insert stores documents, see [engine.Database].
-func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (refused []store.Refusal, err error) {
+func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	err = s.in(ctx, name, func(c *collection) error {
 		s.commits++
@@ -142,7 +142,7 @@ func (s *database) Replace(ctx context.Context, name string, key store.Key, doc 
 }
 
 // Change does changes, see [engine.Database].
-func (s *database) Change(ctx context.Context, name string, changes []engine.Change) (refused []store.Refusal, err error) {
+func (s *database) Change(ctx context.Context, name string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		for _, change := range changes {
 			switch i, found := c.search(change.Key); {

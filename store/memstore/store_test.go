@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/storetest"
 	"github.com/oidkit/oid/store/memstore"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 func TestStore(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
-	"github.com/oidkit/oid/store/storetest"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -31,7 +30,7 @@ func TestEnginesKeepTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	docs := storetest.Documents(storetest.Options{Common: !testenv.RealMongoDB(t)})
+	docs := testenv.Documents(!testenv.RealMongoDB(t))
 	for name, pair := range map[string][2]store.Store{"SQLite to MongoDB": {local, remote}, "MongoDB to SQLite": {remote, local}} {
 		from, to := pair[0], pair[1]
 		for _, doc := range docs {

@@ -23,13 +23,13 @@ func TestConsistent(t *testing.T) {
 		if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Get(t.Context(), "c", store.Int(1)); err != nil {
+		if _, err := s.Get(t.Context(), "c", store.IntKey(1)); err != nil {
 			t.Error(err)
 		}
 	}
 	use(plain)
-	use(store.Consistent(plain))
-	use(store.Consistent(store.Consistent(plain)))
+	use(store.Linearizable(plain))
+	use(store.Linearizable(store.Linearizable(plain)))
 	for i, c := range m.got("insert") {
 		if w := c.Lookup("writeConcern", "w").String(); (w == `"majority"`) != (i > 0) {
 			t.Errorf("insert %d has write concern %s", i, w)

@@ -184,12 +184,12 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 // brackets are the least keys of the types that a key can have. MongoDB compares a bound with
 // values of its own type only, so a range over several is a condition for each.
 var brackets = func() []store.Key {
-	number, err1 := store.Float(math.Inf(-1))
-	text, err2 := store.String("")
+	number, err1 := store.FloatKey(math.Inf(-1))
+	text, err2 := store.StringKey("")
 	if err := errors.Join(err1, err2); err != nil {
 		panic(err)
 	}
-	return []store.Key{number, text, store.ID(objectid.ID{})}
+	return []store.Key{number, text, store.IDKey(objectid.ID{})}
 }()
 
 // filter returns r as a query. The lower bound is left out of r if open is true.

@@ -8,7 +8,7 @@
 //
 // A write that returned is acknowledged as the URL's write concern asks; the
 // server's default is a majority of the replica set. Conditional writes, and all
-// calls of [Store.Consistent], are acknowledged by a majority and read from the
+// calls of [Store.Linearizable], are acknowledged by a majority and read from the
 // primary whatever the URL says.
 //
 // # Conditional writes
@@ -46,7 +46,7 @@
 // The whole contract was tested on FerretDB 1.24, which has no change streams and
 // does not change documents atomically: the server of the tests makes changes take
 // turns, and conditional writes are safe on MongoDB only. What Watch, Find and
-// Consistent exchange with a replica set was tested with the driver and a scripted
+// Linearizable exchange with a replica set was tested with the driver and a scripted
 // server. With OID_TEST_MONGODB set to the URL of a MongoDB the tests use that.
 package mongostore
 
@@ -94,7 +94,7 @@ type database struct {
 	life   *engine.Lifetime
 
 	db         *mongo.Database
-	consistent *mongo.Database // the same with other guarantees, see Consistent
+	consistent *mongo.Database // the same with other guarantees, see Linearizable
 }
 
 var _ store.Store = (*Store)(nil)
@@ -130,10 +130,10 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	return s, nil
 }
 
-// Consistent returns s with reads from the primary and writes that a majority of
-// the servers has, whatever the URL says, see [store.Consistent]. The two share
+// Linearizable returns s with reads from the primary and writes that a majority of
+// the servers has, whatever the URL says, see [store.Linearizable]. The two share
 // their connections: closing one closes the other.
-func (s *Store) Consistent() store.Store {
+func (s *Store) Linearizable() store.Store {
 	c := *s.db
 	c.db = c.consistent
 	return newStore(c)

@@ -113,7 +113,7 @@ func TestForeignKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for r, want := range map[store.Range]int64{{}: 4, store.IDs(objectid.Range{}): 1, {From: store.Int(0)}: 1, {To: store.Int(0)}: 0} {
+	for r, want := range map[store.Range]int64{{}: 4, store.IDRange(objectid.Range{}): 1, {From: store.IntKey(0)}: 1, {To: store.IntKey(0)}: 0} {
 		found := int64(0)
 		for _, err := range s.Find(t.Context(), "c", store.Query{Range: r}) {
 			if err != nil {
@@ -148,7 +148,7 @@ func TestForeignKeys(t *testing.T) {
 // index of _id.
 func TestPlanOfARange(t *testing.T) {
 	r := objectid.Between(time.Unix(1_800_000_000, 0), time.Unix(1_800_000_060, 0))
-	query, err := bson.Marshal(mongostore.Filter(store.IDs(r)))
+	query, err := bson.Marshal(mongostore.Filter(store.IDRange(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPlanOfARange(t *testing.T) {
 	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []store.Range{store.IDs(objectid.Since(time.Now())), {From: store.Int(1), To: store.ID(objectid.New())}} {
+	for _, r := range []store.Range{store.IDRange(objectid.Since(time.Now())), {From: store.IntKey(1), To: store.IDKey(objectid.New())}} {
 		var plan bson.Raw
 		command := bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: mongostore.Filter(r)}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}}}}
 		if err := database(t, uri).RunCommand(t.Context(), command).Decode(&plan); err != nil {
@@ -221,7 +221,7 @@ func TestPollForgets(t *testing.T) {
 
 func mustKey(t *testing.T, s string) store.Key {
 	t.Helper()
-	key, err := store.String(s)
+	key, err := store.StringKey(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/storetest"
 	"github.com/oidkit/oid/store/mongostore"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 func TestStore(t *testing.T) {

@@ -111,7 +111,7 @@ func TestWatchFiltersOnServer(t *testing.T) {
 	m.on("find", snapshotOf(5, 0))
 	m.on("aggregate", streamOf())
 	m.on("getMore", next(event(6, 10)), quiet)
-	expectWatch(t, m.open(""), store.Range{From: store.Int(10), To: store.Int(20)}, 10)
+	expectWatch(t, m.open(""), store.Range{From: store.IntKey(10), To: store.IntKey(20)}, 10)
 	match := m.got("aggregate")[0].Lookup("pipeline", "1", "$match").String()
 	for _, want := range []string{`"operationType": "insert"`, `"documentKey._id": {"$gte": {"$numberLong":"10"},"$lt": {"$numberLong":"20"}}`} {
 		if !strings.Contains(match, want) {

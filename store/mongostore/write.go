@@ -18,7 +18,7 @@ import (
 )
 
 // Insert stores documents, see [engine.Database].
-func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.Refusal, err error) {
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	if len(rows) == 0 {
 		return nil, nil
@@ -76,9 +76,9 @@ const atOnce = 16
 // answer to a bulk write only says how many documents matched, and looking for
 // those afterwards cannot tell a swap that was refused from one that was done and
 // then overwritten.
-func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
+func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	c := s.consistent.Collection(collection)
-	reasons := make([]store.Refusal, len(changes))
+	reasons := make([]store.RefusedItem, len(changes))
 	group, all := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i, change := range changes {
@@ -90,11 +90,11 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 	if err := group.Wait(); err != nil {
 		return nil, s.explain(ctx, err)
 	}
-	return slices.DeleteFunc(reasons, func(r store.Refusal) bool { return r.Err == nil }), nil
+	return slices.DeleteFunc(reasons, func(r store.RefusedItem) bool { return r.Err == nil }), nil
 }
 
 // swap does one change, or refuses it.
-func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none store.Refusal, err error) {
+func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none store.RefusedItem, err error) {
 	rev, ok := engine.RevisionOf(change.Old)
 	if !ok {
 		if rev, ok, err = stamp(ctx, c, change); err != nil {

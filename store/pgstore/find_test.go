@@ -37,7 +37,7 @@ func TestFindLargeDocuments(t *testing.T) {
 			if q.Descending {
 				place = n - 1 - found
 			}
-			if key, err := store.KeyOf(doc); key != store.Int(int64(place)) || err != nil {
+			if key, err := store.KeyOf(doc); key != store.IntKey(int64(place)) || err != nil {
 				t.Fatalf("%+v: document %d is %v, %v", q, found, key, err)
 			}
 			found++

@@ -17,7 +17,7 @@ import (
 )
 
 // Insert stores documents, see [engine.Database].
-func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) ([]store.Refusal, error) {
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) ([]store.RefusedItem, error) {
 	rest := b.Rest()
 	in := insertion{ctx: ctx, s: s, collection: collection, streamed: len(rest) >= copyRows && rising(rest), call: int64(rand.Uint64()), Batch: b}
 	in.rows, in.ids = make([]row, 0, len(rest)), make([]byte, 0, 16*len(rest))
@@ -46,7 +46,7 @@ type insertion struct {
 	call          int64  // random
 	ids           []byte // one piece of memory for most keys
 	rows          []row  // in the order of their keys
-	refused       []store.Refusal
+	refused       []store.RefusedItem
 }
 
 // row is a document with its encoded key.
@@ -127,7 +127,7 @@ func (in *insertion) refuse(r *engine.Row, err error) {
 		}
 		in.refused = nil
 	}
-	in.refused = append(in.refused, store.Refusal{Index: r.Index, Err: err})
+	in.refused = append(in.refused, store.RefusedItem{Index: r.Index, Err: err})
 }
 
 // cut drops the rows after the refused one of an ordered call.

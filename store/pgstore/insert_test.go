@@ -43,7 +43,7 @@ func TestInsertManyOfRisingIDs(t *testing.T) {
 			}
 		}
 		keys, err := s.InsertMany(t.Context(), collection, docs, &store.InsertOptions{Ordered: ordered})
-		e := new(store.RefusedError)
+		e := new(store.BulkError)
 		if err != nil && !errors.As(err, &e) {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // edges are numbers around which the encoding might round the wrong way.
 func edges() (keys []store.Key) {
 	add := func(f float64) {
-		if key, err := store.Float(f); err == nil {
+		if key, err := store.FloatKey(f); err == nil {
 			keys = append(keys, key)
 		}
 	}
@@ -29,36 +29,36 @@ func edges() (keys []store.Key) {
 	}
 	for shift := range 64 {
 		for d := int64(-1025); d <= 1025; d += 205 {
-			keys = append(keys, store.Int(1<<shift+d), store.Int(-1<<shift+d))
+			keys = append(keys, store.IntKey(1<<shift+d), store.IntKey(-1<<shift+d))
 		}
 		for d := int64(-2); d <= 2; d++ {
-			keys = append(keys, store.Int(1<<shift+d), store.Int(-1<<shift+d))
+			keys = append(keys, store.IntKey(1<<shift+d), store.IntKey(-1<<shift+d))
 		}
 	}
-	return append(keys, store.Int(math.MaxInt64), store.Int(math.MinInt64), store.Int(math.MinInt64+1))
+	return append(keys, store.IntKey(math.MaxInt64), store.IntKey(math.MinInt64), store.IntKey(math.MinInt64+1))
 }
 
 // random returns a key of any kind, often one that is near others.
 func random(r *rand.Rand) store.Key {
 	switch r.IntN(6) {
 	case 0:
-		return store.Int(int64(r.Uint64()) >> r.IntN(64))
+		return store.IntKey(int64(r.Uint64()) >> r.IntN(64))
 	case 1:
-		key, err := store.Float(math.Float64frombits(r.Uint64()))
+		key, err := store.FloatKey(math.Float64frombits(r.Uint64()))
 		if err != nil {
-			return store.Int(0) // not a number
+			return store.IntKey(0) // not a number
 		}
 		return key
 	case 2: // a number that both types have, or its neighbour
-		key, _ := store.Float(float64(int64(r.Uint64())>>r.IntN(64)) + float64(r.IntN(3))/2)
+		key, _ := store.FloatKey(float64(int64(r.Uint64())>>r.IntN(64)) + float64(r.IntN(3))/2)
 		return key
 	case 3:
-		key, _ := store.String(strings.Repeat(string(rune('a'+r.IntN(2))), r.IntN(4)) + []string{"", "\x00", "\x00\x00", "ä", "\U0010FFFF"}[r.IntN(5)])
+		key, _ := store.StringKey(strings.Repeat(string(rune('a'+r.IntN(2))), r.IntN(4)) + []string{"", "\x00", "\x00\x00", "ä", "\U0010FFFF"}[r.IntN(5)])
 		return key
 	case 4:
 		var id objectid.ID
 		id[r.IntN(len(id))] = byte(r.Uint32())
-		return store.ID(id)
+		return store.IDKey(id)
 	}
 	all := edges()
 	return all[r.IntN(len(all))]
@@ -132,7 +132,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 
 func TestKeysThatAreTooLong(t *testing.T) {
 	for n, want := range map[int]error{maxString: nil, maxString + 1: store.ErrKey} {
-		key, err := store.String(strings.Repeat("x", n))
+		key, err := store.StringKey(strings.Repeat("x", n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,12 +149,12 @@ func FuzzEncode(f *testing.F) {
 	f.Add(int64(1), 0.5, "a", "b")
 	f.Add(int64(math.MaxInt64), 0x1p63, "", "\x00")
 	f.Fuzz(func(t *testing.T, n int64, x float64, s, u string) {
-		keys := []store.Key{store.Int(n)}
-		if key, err := store.Float(x); err == nil {
+		keys := []store.Key{store.IntKey(n)}
+		if key, err := store.FloatKey(x); err == nil {
 			keys = append(keys, key)
 		}
 		for _, s := range []string{s, u} {
-			if key, err := store.String(s); err == nil && len(s) <= maxString {
+			if key, err := store.StringKey(s); err == nil && len(s) <= maxString {
 				keys = append(keys, key)
 			}
 		}

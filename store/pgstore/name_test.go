@@ -34,7 +34,7 @@ func TestNames(t *testing.T) {
 // TestBoundsThatAreTooLong: what is left of a bound that is longer than a key can be is
 // on the same side of all keys.
 func TestBoundsThatAreTooLong(t *testing.T) {
-	bound, err := store.String(strings.Repeat("m", maxString+5))
+	bound, err := store.StringKey(strings.Repeat("m", maxString+5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestBoundsThatAreTooLong(t *testing.T) {
 		"a": true, "m": true, strings.Repeat("m", maxString-1): true, strings.Repeat("m", maxString): true,
 		strings.Repeat("m", maxString-1) + "n": false, "n": false,
 	} {
-		key, err := store.String(text)
+		key, err := store.StringKey(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestSwapsOfOneTransaction(t *testing.T) {
 		}
 	}
 	_, err := s.SwapMany(t.Context(), "c", swaps)
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if !errors.As(err, &refused) {
 		t.Fatalf("SwapMany: %v, want some refused", err)
 	}

@@ -37,7 +37,7 @@ func TestPlans(t *testing.T) {
 	for _, q := range []store.Query{
 		{Range: store.Range{From: keys[10_000], To: keys[10_100]}},
 		{Range: store.Range{From: keys[10_000], To: keys[10_100]}, Descending: true},
-		{Range: store.IDs(objectid.Range{}), Limit: 10},
+		{Range: store.IDRange(objectid.Range{}), Limit: 10},
 	} {
 		find, follow, err := s.Plan(t.Context(), "c", q)
 		if err != nil {
@@ -63,7 +63,7 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	for i, name := range names {
-		if _, err := s.Get(t.Context(), name, store.Int(int64(i))); err != nil {
+		if _, err := s.Get(t.Context(), name, store.IntKey(int64(i))); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

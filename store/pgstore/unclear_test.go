@@ -37,7 +37,7 @@ func answerIsLost(t *testing.T, server string) {
 		return docs
 	}
 	get := func(key int64) bson.Raw {
-		doc, err := observer.Get(t.Context(), "c", store.Int(key))
+		doc, err := observer.Get(t.Context(), "c", store.IntKey(key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func answerIsLost(t *testing.T, server string) {
 			_, err := s.SwapMany(t.Context(), "c", []store.Swap{{Old: get(1000), New: get(1000)}, {Old: get(1001), New: get(1001)}})
 			return err
 		},
-		"Delete": func() error { return deleted(s.Delete(t.Context(), "c", store.Int(1000))) },
+		"Delete": func() error { return deleted(s.Delete(t.Context(), "c", store.IntKey(1000))) },
 		"SwapMany that deletes": func() error {
 			_, err := s.SwapMany(t.Context(), "c", []store.Swap{{Old: get(1000)}})
 			return deleted(err)
@@ -105,7 +105,7 @@ func answerIsLost(t *testing.T, server string) {
 
 // refusedAlone returns nil if err refuses the document at a place and no other.
 func refusedAlone(err error, place int) error {
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if !errors.As(err, &refused) || len(refused.Refused) == 0 || refused.Refused[0].Index != place {
 		return fmt.Errorf("%w, want document %d refused", err, place)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/storetest"
 	"github.com/oidkit/oid/store/pgstore"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 // tableOf returns a connection to the server and the qualified name of a table.

@@ -101,7 +101,7 @@ const (
 )
 
 // Change does changes, see [engine.Database].
-func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
+func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	if len(changes) > 1 {
 		s.leaveRoom(ctx, collection)
 	}
@@ -141,7 +141,7 @@ func (s *database) leaveRoom(ctx context.Context, collection string) {
 }
 
 // swap does changes, replacements and deletions each in one transaction.
-func (s *database) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.Refusal, error) {
+func (s *database) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.RefusedItem, error) {
 	replace, remove := swapping{s: s, ctx: ctx, collection: collection}, swapping{s: s, ctx: ctx, collection: collection, remove: true}
 	for _, c := range changes {
 		w := &replace
@@ -175,7 +175,7 @@ type swapping struct {
 
 	changes        []engine.Change
 	ids, olds, new blobs
-	refused        []store.Refusal
+	refused        []store.RefusedItem
 }
 
 func (w *swapping) do(c *pgx.Conn, unclear bool) error {

@@ -109,7 +109,7 @@ func deleteOnFullDisk(path string) error {
 			return errors.New("the disk is not full")
 		}
 	}
-	if err := s.Delete(ctx, "c", store.Int(7)); err != nil {
+	if err := s.Delete(ctx, "c", store.IntKey(7)); err != nil {
 		return fmt.Errorf("delete on a full disk: %w", err)
 	}
 	if deleted, err := s.DeleteRange(ctx, "c", store.Range{}); deleted != n-1 || err != nil {

@@ -155,9 +155,9 @@ func TestPlanOfARange(t *testing.T) {
 	}
 	for range 2 {
 		for _, q := range []store.Query{
-			{Range: store.IDs(objectid.Range{From: objectid.New(), To: objectid.New()})},
-			{Range: store.IDs(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
-			{After: store.ID(objectid.New())},
+			{Range: store.IDRange(objectid.Range{From: objectid.New(), To: objectid.New()})},
+			{Range: store.IDRange(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
+			{After: store.IDKey(objectid.New())},
 		} {
 			text, args := sqlitestore.PageQuery("c", q)
 			plan := query(t, path, "EXPLAIN QUERY PLAN "+text, args...)
@@ -253,7 +253,7 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if key, err := store.KeyOf(doc); key != store.ID(id) || err != nil {
+		if key, err := store.KeyOf(doc); key != store.IDKey(id) || err != nil {
 			t.Errorf("saw %v, %v, want %v", key, err, id)
 		}
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // Insert stores documents, see [engine.Database].
-func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.Refusal, err error) {
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	if len(rows) == 0 {
 		return nil, nil
@@ -29,7 +29,7 @@ const chunk = 100
 
 // insert puts rows into the table of a collection, which it creates if there is none, and
 // a note of that into the table of commits.
-func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Row, ordered bool) (refused []store.Refusal, err error) {
+func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Row, ordered bool) (refused []store.RefusedItem, err error) {
 	var seq int64
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) + 1 FROM "^1commits"`).Scan(&seq); err != nil {
 		return nil, err

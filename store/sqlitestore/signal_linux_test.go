@@ -9,7 +9,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/storetest"
+	"github.com/oidkit/oid/store/internal/storetest"
 )
 
 func TestSignals(t *testing.T) {

@@ -22,12 +22,12 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	const n, kept = 20_000, 1_000
 	for name, remove := range map[string]func(s *sqlitestore.Store) error{
 		"DeleteRange": func(s *sqlitestore.Store) error {
-			_, err := s.DeleteRange(t.Context(), "c", store.Range{From: store.Int(kept)})
+			_, err := s.DeleteRange(t.Context(), "c", store.Range{From: store.IntKey(kept)})
 			return err
 		},
 		"SwapMany": func(s *sqlitestore.Store) error {
 			var swaps []store.Swap
-			for doc, err := range s.Find(t.Context(), "c", store.Query{Range: store.Range{From: store.Int(kept)}}) {
+			for doc, err := range s.Find(t.Context(), "c", store.Query{Range: store.Range{From: store.IntKey(kept)}}) {
 				if err != nil {
 					return err
 				}
@@ -83,7 +83,7 @@ func TestSpaceIsGivenBackOnce(t *testing.T) {
 	before := pages(t, path)
 	deletePart := func(i int) {
 		t.Helper()
-		r := store.Range{From: store.Int(int64(i * n / calls)), To: store.Int(int64((i + 1) * n / calls))}
+		r := store.Range{From: store.IntKey(int64(i * n / calls)), To: store.IntKey(int64((i + 1) * n / calls))}
 		if deleted, err := s.DeleteRange(t.Context(), "c", r); deleted != n/calls || err != nil {
 			t.Fatalf("DeleteRange = %d, %v", deleted, err)
 		}
@@ -119,7 +119,7 @@ func TestSpaceIsGivenBackMeanwhile(t *testing.T) {
 		if _, err := s.InsertMany(t.Context(), "c", []any{bson.D{{Key: "_id", Value: 0}}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Delete(t.Context(), "c", store.Int(0)); err != nil {
+		if err := s.Delete(t.Context(), "c", store.IntKey(0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/storetest"
 	"github.com/oidkit/oid/store/sqlitestore"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 func TestStore(t *testing.T) {

@@ -128,7 +128,7 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 }
 
 // Change does changes, see [engine.Database].
-func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
+func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	var deleted int64
 	err = s.update(ctx, func(tx *sql.Tx) (err error) {
 		refused, deleted, err = swap(ctx, tx, table(collection), changes)
@@ -148,7 +148,7 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 
 // swap does the changes whose document is still the old one, and refuses the others. It
 // returns how many it has deleted.
-func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.Refusal, deleted int64, err error) {
+func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.RefusedItem, deleted int64, err error) {
 	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
 	for _, c := range changes {
 		query := "UPDATE " + table + " SET doc = ?3 WHERE _id = ?1 AND doc = ?2"

@@ -20,9 +20,9 @@ type Database interface {
 	// batch for one at least; what it has not asked for is in the next batch. In an ordered
 	// batch it stops at the first refused one and returns that alone. An error means that
 	// none is known to be stored.
-	Insert(ctx context.Context, collection string, b *Batch) ([]store.Refusal, error)
+	Insert(ctx context.Context, collection string, b *Batch) ([]store.RefusedItem, error)
 	// Change does changes, see [SwapMany].
-	Change(ctx context.Context, collection string, changes []Change) ([]store.Refusal, error)
+	Change(ctx context.Context, collection string, changes []Change) ([]store.RefusedItem, error)
 	// Replace replaces the document with a key, and reports whether there is one.
 	Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (found bool, err error)
 	// Lookup yields the documents that have one of the keys, in any order.
@@ -63,7 +63,7 @@ func (b Base) InsertMany(ctx context.Context, collection string, docs []any, o *
 	if err := b.life.Check(ctx, collection); err != nil {
 		return make([]store.Key, len(docs)), err
 	}
-	return InsertMany(docs, o, func(batch *Batch) ([]store.Refusal, error) { return b.db.Insert(ctx, collection, batch) })
+	return InsertMany(docs, o, func(batch *Batch) ([]store.RefusedItem, error) { return b.db.Insert(ctx, collection, batch) })
 }
 
 // Replace replaces a document, see [store.Store].
@@ -101,7 +101,7 @@ func (b Base) SwapMany(ctx context.Context, collection string, swaps []store.Swa
 	if err := b.life.Check(ctx, collection); err != nil {
 		return make([]bson.Raw, len(swaps)), err
 	}
-	return SwapMany(swaps, func(changes []Change) ([]store.Refusal, error) { return b.db.Change(ctx, collection, changes) })
+	return SwapMany(swaps, func(changes []Change) ([]store.RefusedItem, error) { return b.db.Change(ctx, collection, changes) })
 }
 
 // Get returns a document, see [store.Store].

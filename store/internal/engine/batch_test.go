@@ -24,8 +24,8 @@ func document(t *testing.T, key int, size int) bson.Raw {
 
 // refusing returns a put that notes the sizes of its batches and refuses the rows
 // with these keys, as a database would.
-func refusing(ordered bool, batches *[]int, keys ...int64) func(*engine.Batch) ([]store.Refusal, error) {
-	return func(b *engine.Batch) (refused []store.Refusal, err error) {
+func refusing(ordered bool, batches *[]int, keys ...int64) func(*engine.Batch) ([]store.RefusedItem, error) {
+	return func(b *engine.Batch) (refused []store.RefusedItem, err error) {
 		rows := b.Rows()
 		*batches = append(*batches, len(rows))
 		for _, r := range rows {
@@ -84,7 +84,7 @@ func TestInsertManyRefuses(t *testing.T) {
 	} {
 		var batches []int
 		keys, err := engine.InsertMany(docs, &store.InsertOptions{Ordered: test.ordered}, refusing(test.ordered, &batches, test.refuse...))
-		var e *store.RefusedError
+		var e *store.BulkError
 		if !errors.As(err, &e) {
 			t.Fatalf("%+v: %v", test, err)
 		}
@@ -113,13 +113,13 @@ func TestFailureLeavesRestUndone(t *testing.T) {
 		docs[i], swaps[i] = doc, store.Swap{Old: doc}
 	}
 	calls := 0
-	fail := func() ([]store.Refusal, error) {
+	fail := func() ([]store.RefusedItem, error) {
 		if calls++; calls == 2 {
 			return nil, gone
 		}
 		return nil, nil
 	}
-	keys, err := engine.InsertMany(docs, nil, func(b *engine.Batch) ([]store.Refusal, error) {
+	keys, err := engine.InsertMany(docs, nil, func(b *engine.Batch) ([]store.RefusedItem, error) {
 		b.Rows()
 		return fail()
 	})
@@ -127,7 +127,7 @@ func TestFailureLeavesRestUndone(t *testing.T) {
 		t.Errorf("InsertMany: %v after %d calls, keys %v and %v", err, calls, keys[9_999], keys[10_000])
 	}
 	calls = 0
-	done, err := engine.SwapMany(swaps, func([]engine.Change) ([]store.Refusal, error) { return fail() })
+	done, err := engine.SwapMany(swaps, func([]engine.Change) ([]store.RefusedItem, error) { return fail() })
 	if !errors.Is(err, gone) || calls != 2 || done[9_999] == nil || done[10_000] != nil {
 		t.Errorf("SwapMany: %v after %d calls, results %v and %v", err, calls, done[9_999], done[10_000])
 	}
@@ -153,7 +153,7 @@ func TestSwapManyInBatches(t *testing.T) {
 		}
 		var batches []int
 		last := store.Key{}
-		done, err := engine.SwapMany(swaps, func(changes []engine.Change) ([]store.Refusal, error) {
+		done, err := engine.SwapMany(swaps, func(changes []engine.Change) ([]store.RefusedItem, error) {
 			batches = append(batches, len(changes))
 			for _, c := range changes {
 				if c.Key.Compare(last) <= 0 {
@@ -182,7 +182,7 @@ func TestSwapManyInBatches(t *testing.T) {
 // was.
 func TestStamped(t *testing.T) {
 	doc := document(t, 1, 5)
-	rev, _ := store.ID([12]byte{1}).ID()
+	rev, _ := store.IDKey([12]byte{1}).ID()
 	got := engine.Stamped(doc, rev)
 	if found, ok := engine.RevisionOf(got); found != rev || !ok || got.Validate() != nil {
 		t.Errorf("stamped %v with %v: %v", doc, rev, got)

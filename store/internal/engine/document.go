@@ -39,7 +39,7 @@ func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
 	if raw, err = joined(idElement("_id", made), raw[4:]); err == nil {
 		err = checkRoom(raw, at.rev)
 	}
-	return store.ID(made), raw, err
+	return store.IDKey(made), raw, err
 }
 
 // Replacement is [Insertion] for a document that must have an _id; one without

@@ -7,10 +7,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
-	"github.com/oidkit/oid/store/storetest"
 )
 
 func TestInsertion(t *testing.T) {
@@ -36,7 +36,7 @@ func TestInsertion(t *testing.T) {
 // FuzzInsertion takes bytes for a document. What is accepted must be sound by the
 // BSON library's own measure, and be its own best form.
 func FuzzInsertion(f *testing.F) {
-	for _, doc := range storetest.Documents(storetest.Options{}) {
+	for _, doc := range testenv.Documents(false) {
 		if len(doc) < 1000 {
 			f.Add([]byte(doc))
 		}
@@ -69,20 +69,20 @@ func FuzzInsertion(f *testing.F) {
 
 // Whatever the BSON library writes must be accepted.
 func TestInsertionAcceptsAllOfBSON(t *testing.T) {
-	for _, doc := range storetest.Documents(storetest.Options{}) {
+	for _, doc := range testenv.Documents(false) {
 		if _, got, err := engine.Insertion(doc, nil); err != nil || !bytes.Equal(got, doc) {
 			t.Errorf("Insertion(%v) = %v, %v", doc, got, err)
 		}
 	}
 }
 
-func TestRefusedErrorSaysWhatAndWhere(t *testing.T) {
+func TestBulkErrorSaysWhatAndWhere(t *testing.T) {
 	_, _, cause := engine.Insertion(bson.Raw("short"), nil)
-	one := &store.RefusedError{Refused: []store.Refusal{{Index: 3, Err: cause}}}
+	one := &store.BulkError{Refused: []store.RefusedItem{{Index: 3, Err: cause}}}
 	if got, want := one.Error(), "document 3 refused: "+cause.Error(); got != want {
 		t.Errorf("Error = %q, want %q", got, want)
 	}
-	two := &store.RefusedError{Refused: append(one.Refused, store.Refusal{Index: 5, Err: store.ErrDuplicate})}
+	two := &store.BulkError{Refused: append(one.Refused, store.RefusedItem{Index: 5, Err: store.ErrDuplicate})}
 	if got, want := two.Error(), "2 documents refused, first document 3: "+cause.Error(); got != want {
 		t.Errorf("Error = %q, want %q", got, want)
 	}

@@ -26,8 +26,8 @@ type Row struct {
 }
 
 // Duplicate refuses r because its key is taken.
-func (r Row) Duplicate() store.Refusal {
-	return store.Refusal{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
+func (r Row) Duplicate() store.RefusedItem {
+	return store.RefusedItem{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
 }
 
 // Batch is documents that go to the database together. Each is prepared when it is asked
@@ -42,7 +42,7 @@ type Batch struct {
 	at      int // of the next document
 	rows    []Row
 	size    int // bytes in rows
-	refused []store.Refusal
+	refused []store.RefusedItem
 }
 
 // Ordered reports whether the batch ends at the first refused document.
@@ -72,7 +72,7 @@ func (b *Batch) Next() *Row {
 			b.size += len(raw)
 			return &b.rows[len(b.rows)-1]
 		}
-		b.refused = append(b.refused, store.Refusal{Index: i, Err: err})
+		b.refused = append(b.refused, store.RefusedItem{Index: i, Err: err})
 		if b.o.Ordered {
 			b.docs = b.docs[:i]
 		}
@@ -82,13 +82,13 @@ func (b *Batch) Next() *Row {
 
 // InsertMany does the part of a [store.Store]'s InsertMany that does not depend on the
 // engine: it calls put with one batch after the other, see [Database].
-func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Refusal, error)) ([]store.Key, error) {
+func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.RefusedItem, error)) ([]store.Key, error) {
 	b := Batch{docs: docs, rows: make([]Row, 0, min(len(docs), batchDocs))}
 	if o != nil {
 		b.o = *o
 	}
 	keys := make([]store.Key, len(docs))
-	var all []store.Refusal
+	var all []store.RefusedItem
 	for b.at < len(b.docs) && (!b.o.Ordered || len(all) == 0) {
 		b.rows, b.size, b.refused = b.rows[:0], 0, nil
 		refused, err := put(&b)
@@ -113,18 +113,18 @@ func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Re
 }
 
 // refusedError returns the error for what was refused, nil for nothing.
-func refusedError(refused []store.Refusal) error {
+func refusedError(refused []store.RefusedItem) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	slices.SortFunc(refused, func(a, b store.Refusal) int { return a.Index - b.Index })
-	return &store.RefusedError{Refused: refused}
+	slices.SortFunc(refused, func(a, b store.RefusedItem) int { return a.Index - b.Index })
+	return &store.BulkError{Refused: refused}
 }
 
 // One returns the result of a call for many that was made for one. The error of a
 // refusal is returned as it is.
 func One[T any](many []T, err error) (first T, _ error) {
-	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*store.BulkError](err); ok {
 		err = refused.Refused[0].Err
 	}
 	if err != nil {
@@ -142,19 +142,19 @@ type Change struct {
 }
 
 // Unchanged refuses c because its document is not Old, by whether one has its key.
-func (c Change) Unchanged(found bool) store.Refusal {
+func (c Change) Unchanged(found bool) store.RefusedItem {
 	var err error
 	if found {
 		err = fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, c.Key)
 	}
-	return store.Refusal{Index: c.Index, Err: orNotFound(c.Key, found, err)}
+	return store.RefusedItem{Index: c.Index, Err: orNotFound(c.Key, found, err)}
 }
 
 // SwapMany does the part of a [store.Store]'s SwapMany that does not depend on
 // the engine. It calls put with changes in the order of their keys, each key
 // once, which returns those that the database has refused, in any order. An error
 // of put means that none of its changes is known to be done.
-func SwapMany(swaps []store.Swap, put func([]Change) ([]store.Refusal, error)) ([]bson.Raw, error) {
+func SwapMany(swaps []store.Swap, put func([]Change) ([]store.RefusedItem, error)) ([]bson.Raw, error) {
 	changes, refused := prepareSwaps(swaps)
 	stored := make([]bson.Raw, len(swaps))
 	for len(changes) > 0 {
@@ -190,12 +190,12 @@ func batchLength(changes []Change) int {
 
 // prepareSwaps returns the swaps that may be done in the order of their keys, and
 // refuses the others.
-func prepareSwaps(swaps []store.Swap) (changes []Change, refused []store.Refusal) {
+func prepareSwaps(swaps []store.Swap) (changes []Change, refused []store.RefusedItem) {
 	changes = make([]Change, 0, len(swaps))
 	for i, s := range swaps {
 		c, err := prepareSwap(s)
 		if err != nil {
-			refused = append(refused, store.Refusal{Index: i, Err: err})
+			refused = append(refused, store.RefusedItem{Index: i, Err: err})
 			continue
 		}
 		c.Index = i
@@ -205,7 +205,7 @@ func prepareSwaps(swaps []store.Swap) (changes []Change, refused []store.Refusal
 	kept := changes[:0]
 	for _, c := range changes {
 		if len(kept) > 0 && kept[len(kept)-1].Key == c.Key {
-			refused = append(refused, store.Refusal{Index: c.Index, Err: fmt.Errorf("%w: %s is twice in one call", store.ErrConflict, c.Key)})
+			refused = append(refused, store.RefusedItem{Index: c.Index, Err: fmt.Errorf("%w: %s is twice in one call", store.ErrConflict, c.Key)})
 			continue
 		}
 		kept = append(kept, c)

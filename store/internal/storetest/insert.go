@@ -27,7 +27,7 @@ func testInsert(t testing.TB, s store.Store) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("Get = %v, want %v", got, want)
 	}
-	if _, err := s.Get(t.Context(), "c", store.ID(objectid.New())); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Get(t.Context(), "c", store.IDKey(objectid.New())); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get of another key: %v, want ErrNotFound", err)
 	}
 	if _, err := s.Get(t.Context(), "c", store.Key{}); !errors.Is(err, store.ErrNotFound) {
@@ -125,7 +125,7 @@ func refusedBatch() (docs []any, duplicates []int, invalid []int) {
 func testInsertManyRefused(t testing.TB, s store.Store) {
 	docs, duplicates, invalid := refusedBatch()
 	keys, err := s.InsertMany(t.Context(), "c", docs, nil)
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if !errors.As(err, &refused) || !errors.Is(err, store.ErrDuplicate) || !errors.Is(err, store.ErrKey) || !errors.Is(err, store.ErrDocument) {
 		t.Fatalf("error %v, want an InsertError of all three kinds", err)
 	}
@@ -162,14 +162,14 @@ func testInsertManyOrdered(t testing.TB, s store.Store) {
 	} {
 		collection := fmt.Sprintf("c%d", i)
 		if i == 1 {
-			insert(t, s, collection, store.Int(5))
+			insert(t, s, collection, store.IntKey(5))
 		}
 		if i == 2 {
 			test.docs = append(slices.Clone(test.docs[:200]), bson.D{{Key: "_id", Value: int32(200)}}, bson.D{})
 			test.index = 200
 		}
 		keys, err := s.InsertMany(t.Context(), collection, test.docs, &store.InsertOptions{Ordered: true})
-		var refused *store.RefusedError
+		var refused *store.BulkError
 		if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != test.index {
 			t.Fatalf("error %v, want document %d alone to be refused", err, test.index)
 		}
@@ -198,7 +198,7 @@ func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 	for _, n := range sizes {
 		for _, descending := range []bool{false, true} {
 			collection := fmt.Sprintf("c%d%v", n, descending)
-			insert(t, s, collection, store.Int(int64(n/2)))
+			insert(t, s, collection, store.IntKey(int64(n/2)))
 			docs := make([]any, n)
 			for i := range docs {
 				key := i
@@ -208,7 +208,7 @@ func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 				docs[i] = bson.D{{Key: "_id", Value: int32(key)}}
 			}
 			_, err := s.InsertMany(t.Context(), collection, docs, &store.InsertOptions{Ordered: true})
-			var refused *store.RefusedError
+			var refused *store.BulkError
 			if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != n/2 || !errors.Is(err, store.ErrDuplicate) {
 				t.Errorf("%d documents, descending %v: %v, want document %d alone to be refused", n, descending, err, n/2)
 			}

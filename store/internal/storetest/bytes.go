@@ -126,7 +126,7 @@ func testWatchedBytes(t testing.TB, s store.Store) {
 		defer stop()
 	}
 	for round := range 4 {
-		key := store.Int(int64(round))
+		key := store.IntKey(int64(round))
 		insert(t, s, "c", key)
 		want := slices.Clone(get(t, s, "c", key))
 		for i := range next {

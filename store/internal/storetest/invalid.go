@@ -13,12 +13,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 )
 
 func testDocuments(t testing.TB, s store.Store, o Options) {
-	for i, doc := range Documents(o) {
+	for i, doc := range testenv.Documents(o.Common) {
 		key, err := s.Insert(t.Context(), "c", doc)
 		if err != nil {
 			t.Errorf("Insert of document %d, %v: %v", i, doc, err)
@@ -28,82 +28,6 @@ func testDocuments(t testing.TB, s store.Store, o Options) {
 			t.Errorf("document %d came back as\n%v, want\n%v", i, got, doc)
 		}
 	}
-}
-
-// Documents returns documents with an _id that hold the types and values of
-// BSON, nested too. What one engine stores of them, another must return byte for
-// byte.
-func Documents(o Options) []bson.Raw {
-	at := time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC)
-	fields := bson.D{
-		{Key: "double", Value: 1.5},
-		{Key: "small", Value: math.SmallestNonzeroFloat64},
-		{Key: "large", Value: math.MaxFloat64},
-		{Key: "whole", Value: 3.0},
-		{Key: "string", Value: "täxt\u2028"},
-		{Key: "empty", Value: ""},
-		{Key: "document", Value: bson.D{{Key: "z", Value: int32(1)}, {Key: "a", Value: bson.D{}}}},
-		{Key: "array", Value: bson.A{int32(1), "two", bson.D{{Key: "three", Value: bson.A{}}}}},
-		{Key: "binary", Value: bson.Binary{Subtype: 0, Data: []byte{0, 255, 1}}},
-		{Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}},
-		{Key: "id", Value: objectid.MustParse("507f1f77bcf86cd799439011")},
-		{Key: "true", Value: true},
-		{Key: "false", Value: false},
-		{Key: "date", Value: at},
-		{Key: "before", Value: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)},
-		{Key: "null", Value: nil},
-		{Key: "regex", Value: bson.Regex{Pattern: "^a", Options: "i"}},
-		{Key: "int32", Value: int32(-1)},
-		{Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}},
-		{Key: "int64", Value: int64(math.MinInt64)},
-		{Key: "one", Value: int64(1)},
-	}
-	if !o.Common {
-		decimal, err := bson.ParseDecimal128("-1.50E+3")
-		if err != nil {
-			panic(err)
-		}
-		fields = append(fields, bson.D{
-			{Key: "nan", Value: math.NaN()},
-			{Key: "inf", Value: math.Inf(-1)},
-			{Key: "minus", Value: math.Copysign(0, -1)},
-			{Key: "decimal", Value: decimal},
-			{Key: "code", Value: bson.JavaScript("f()")},
-			{Key: "scope", Value: bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}}},
-			{Key: "symbol", Value: bson.Symbol("s")},
-			{Key: "undefined", Value: bson.Undefined{}},
-			{Key: "min", Value: bson.MinKey{}},
-			{Key: "max", Value: bson.MaxKey{}},
-			{Key: "a.b", Value: int32(1)},
-			{Key: "", Value: int32(2)},
-			{Key: "twice", Value: int32(1)},
-			{Key: "twice", Value: int32(2)},
-		}...)
-	}
-	deep := bson.D{}
-	for range store.MaxDepth - 2 {
-		deep = bson.D{{Key: "d", Value: deep}}
-	}
-	id := objectid.MustParse("6b002098747ff1468ce85f00")
-	var docs []bson.Raw
-	add := func(doc ...bson.E) {
-		raw, err := bson.Marshal(bson.D(doc))
-		if err != nil {
-			panic(err)
-		}
-		docs = append(docs, raw)
-	}
-	for _, field := range fields {
-		id[objectid.Size-1]++
-		add(bson.E{Key: "_id", Value: id}, field)
-	}
-	add(append(bson.D{{Key: "_id", Value: "all together"}}, fields...)...)
-	if !o.Common {
-		add(bson.E{Key: "_id", Value: int32(1)}, bson.E{Key: "deep", Value: deep})
-	}
-	add(bson.E{Key: "_id", Value: int64(2)})
-	add(bson.E{Key: "_id", Value: 2.5}, bson.E{Key: "long", Value: strings.Repeat("x", 300_000)})
-	return docs
 }
 
 // ofSize returns a document of so many bytes.
@@ -220,7 +144,7 @@ func testCollectionNames(t testing.TB, s store.Store, o Options) {
 		names = append(names, `quo"te`)
 	}
 	for i, name := range names {
-		insert(t, s, name, store.Int(int64(i)))
+		insert(t, s, name, store.IntKey(int64(i)))
 	}
 	slices.Sort(names)
 	if got := must[[]string](t)(s.Collections(t.Context())); !slices.Equal(got, names) {
@@ -234,7 +158,7 @@ func testCollectionNames(t testing.TB, s store.Store, o Options) {
 }
 
 func testMissingCollection(t testing.TB, s store.Store) {
-	insert(t, s, "other", store.Int(1))
+	insert(t, s, "other", store.IntKey(1))
 	if keys := find(t, s, "missing", store.Query{}); keys != nil {
 		t.Errorf("Find = %v, want nothing", keys)
 	}
@@ -244,13 +168,13 @@ func testMissingCollection(t testing.TB, s store.Store) {
 	if n, err := s.DeleteRange(t.Context(), "missing", store.Range{}); n != 0 || err != nil {
 		t.Errorf("DeleteRange = %d, %v", n, err)
 	}
-	if err := s.Delete(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
+	if err := s.Delete(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Delete: %v, want ErrNotFound", err)
 	}
 	if err := s.Drop(t.Context(), "missing"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Drop: %v, want ErrNotFound", err)
 	}
-	if _, err := s.Get(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Get(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v, want ErrNotFound", err)
 	}
 }
@@ -269,11 +193,11 @@ func calls(ctx context.Context, s store.Store, collection string) map[string]err
 	}
 	_, errs["Swap"] = s.Swap(ctx, collection, old, doc)
 	_, errs["SwapMany"] = s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
-	_, errs["Get"] = s.Get(ctx, collection, store.Int(1))
-	_, errs["GetMany"] = s.GetMany(ctx, collection, []store.Key{store.Int(1)})
+	_, errs["Get"] = s.Get(ctx, collection, store.IntKey(1))
+	_, errs["GetMany"] = s.GetMany(ctx, collection, []store.Key{store.IntKey(1)})
 	_, errs["FindMany"] = s.FindMany(ctx, collection, []store.Range{{}}, 1)
 	_, errs["Count"] = s.Count(ctx, collection, store.Range{})
-	errs["Delete"] = s.Delete(ctx, collection, store.Int(1))
+	errs["Delete"] = s.Delete(ctx, collection, store.IntKey(1))
 	_, errs["DeleteRange"] = s.DeleteRange(ctx, collection, store.Range{})
 	errs["Drop"] = s.Drop(ctx, collection)
 	_, errs["Collections"] = s.Collections(ctx)
@@ -293,7 +217,7 @@ func calls(ctx context.Context, s store.Store, collection string) map[string]err
 }
 
 func testCancelled(t testing.TB, s store.Store) {
-	insert(t, s, "c", store.Int(7))
+	insert(t, s, "c", store.IntKey(7))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, err := range calls(ctx, s, "c") {
@@ -307,7 +231,7 @@ func testCancelled(t testing.TB, s store.Store) {
 }
 
 func testClosed(t testing.TB, s store.Store) {
-	insert(t, s, "c", store.Int(7))
+	insert(t, s, "c", store.IntKey(7))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func ids(n int) []store.Key {
 	objectid.Fill(made)
 	keys := make([]store.Key, n)
 	for i, id := range made {
-		keys[i] = store.ID(id)
+		keys[i] = store.IDKey(id)
 	}
 	return keys
 }
@@ -130,42 +130,42 @@ func testWatchBeginsWithWhatIsThere(t testing.TB, s store.Store) {
 func testWatchLateSmallerKeys(t testing.TB, s store.Store) {
 	now := objectid.New()
 	w := startWatch(t, s, "c", store.Range{})
-	insert(t, s, "c", store.ID(now))
-	w.expect(store.ID(now))
+	insert(t, s, "c", store.IDKey(now))
+	w.expect(store.IDKey(now))
 	for i := range 5 {
 		early := objectid.At(now.Time().Add(-time.Hour))
 		early[objectid.Size-1] = byte(200 - i)
-		insert(t, s, "c", store.ID(early))
-		w.expect(store.ID(early))
+		insert(t, s, "c", store.IDKey(early))
+		w.expect(store.IDKey(early))
 		just := now
 		just[4] -= byte(i + 1) // may wrap: then it is greater, which is as good
-		insert(t, s, "c", store.ID(just))
-		w.expect(store.ID(just))
+		insert(t, s, "c", store.IDKey(just))
+		w.expect(store.IDKey(just))
 	}
-	insert(t, s, "c", text("late"), store.Int(5))
-	w.expect(store.Int(5), text("late"))
-	w.nothing(store.Int(6))
+	insert(t, s, "c", text("late"), store.IntKey(5))
+	w.expect(store.IntKey(5), text("late"))
+	w.nothing(store.IntKey(6))
 }
 
 func testWatchRange(t testing.TB, s store.Store) {
-	w := startWatch(t, s, "c", store.Range{From: store.Int(10), To: store.Int(20)})
-	insert(t, s, "c", store.Int(9), store.Int(10))
-	w.expect(store.Int(10))
-	insert(t, s, "c", store.Int(20), store.Int(12))
-	insert(t, s, "c", text("x"), store.Int(19), store.Int(11))
+	w := startWatch(t, s, "c", store.Range{From: store.IntKey(10), To: store.IntKey(20)})
+	insert(t, s, "c", store.IntKey(9), store.IntKey(10))
+	w.expect(store.IntKey(10))
+	insert(t, s, "c", store.IntKey(20), store.IntKey(12))
+	insert(t, s, "c", text("x"), store.IntKey(19), store.IntKey(11))
 	got := []store.Key{w.receive(), w.receive(), w.receive()}
 	slices.SortFunc(got, store.Key.Compare)
-	if want := []store.Key{store.Int(11), store.Int(12), store.Int(19)}; !slices.Equal(got, want) {
+	if want := []store.Key{store.IntKey(11), store.IntKey(12), store.IntKey(19)}; !slices.Equal(got, want) {
 		t.Errorf("Watch returned %v, want %v", got, want)
 	}
-	w.nothing(store.Int(13))
+	w.nothing(store.IntKey(13))
 }
 
 // testWatchManyWriters makes ids first and commits them later, from several
 // goroutines at once, as it happens in production.
 func testWatchManyWriters(t testing.TB, s store.Store) {
 	const writers, each = 6, 60
-	insert(t, s, "c", store.Int(0))
+	insert(t, s, "c", store.IntKey(0))
 	w := startWatch(t, s, "c", store.Range{})
 	keys := ids(writers * each)
 	var group sync.WaitGroup
@@ -184,7 +184,7 @@ func testWatchManyWriters(t testing.TB, s store.Store) {
 		seen[w.receive()]++
 	}
 	group.Wait()
-	w.nothing(store.Int(1))
+	w.nothing(store.IntKey(1))
 	for key, n := range seen {
 		if n != 1 {
 			t.Errorf("Watch returned %v %d times", key, n)
@@ -198,7 +198,7 @@ func testWatchWhileReading(t testing.TB, s store.Store) {
 	const n = 3000
 	there := make([]store.Key, n)
 	for i := range there {
-		there[i] = store.Int(int64(10 * i))
+		there[i] = store.IntKey(int64(10 * i))
 	}
 	insert(t, s, "c", there...)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -215,7 +215,7 @@ func testWatchWhileReading(t testing.TB, s store.Store) {
 		seen[must[store.Key](t)(store.KeyOf(doc))]++
 		if i%700 == 350 && i < n {
 			for _, at := range []int64{0, int64(i), n - 1} {
-				insert(t, s, "c", store.Int(10*at+1+int64(i/700)))
+				insert(t, s, "c", store.IntKey(10*at+1+int64(i/700)))
 				want++
 			}
 			for _, changed := range []store.Key{there[i], there[n-1]} {
@@ -241,14 +241,14 @@ func testWatchReinsertion(t testing.TB, s store.Store, o Options) {
 	if o.Polling {
 		return
 	}
-	ctx, key := t.Context(), store.Int(1)
+	ctx, key := t.Context(), store.IntKey(1)
 	w := startWatch(t, s, "c", store.Range{})
 	insert(t, s, "c", key)
 	w.expect(key)
 	for name, remove := range map[string]func() error{
 		"Delete":      func() error { return s.Delete(ctx, "c", key) },
 		"SwapMany":    func() error { return deleteOld(ctx, s, "c", get(t, s, "c", key)) },
-		"DeleteRange": func() error { _, err := s.DeleteRange(ctx, "c", store.Range{To: store.Int(2)}); return err },
+		"DeleteRange": func() error { _, err := s.DeleteRange(ctx, "c", store.Range{To: store.IntKey(2)}); return err },
 	} {
 		if err := remove(); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -256,14 +256,14 @@ func testWatchReinsertion(t testing.TB, s store.Store, o Options) {
 		insert(t, s, "c", key)
 		w.expect(key)
 	}
-	w.nothing(store.Int(2))
+	w.nothing(store.IntKey(2))
 }
 
 func testWatchEndsWithClose(t testing.TB, s store.Store) {
-	insert(t, s, "c", store.Int(1))
+	insert(t, s, "c", store.IntKey(1))
 	w := startWatch(t, s, "c", store.Range{})
 	waiting := startWatch(t, s, "missing", store.Range{})
-	w.expect(store.Int(1))
+	w.expect(store.IntKey(1))
 	closing := func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)

@@ -76,7 +76,7 @@ func testSwap(t testing.TB, s store.Store) {
 // deleteOld deletes a document if it is still old.
 func deleteOld(ctx context.Context, s store.Store, collection string, old bson.Raw) error {
 	_, err := s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
-	if refused := (*store.RefusedError)(nil); errors.As(err, &refused) {
+	if refused := (*store.BulkError)(nil); errors.As(err, &refused) {
 		return refused.Refused[0].Err
 	}
 	return err
@@ -131,7 +131,7 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 
 func testSwapFirst(t testing.TB, s store.Store) {
 	ctx := t.Context()
-	key := store.Int(1)
+	key := store.IntKey(1)
 	must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, "a")))
 	old := get(t, s, "c", key)
 	if err := s.Replace(ctx, "c", valued(t, key, "b")); err != nil {
@@ -146,8 +146,8 @@ func testSwapFirst(t testing.TB, s store.Store) {
 	if v := get(t, s, "c", key).Lookup("v").StringValue(); v != "b" {
 		t.Errorf("after refused changes: %q, want b", v)
 	}
-	must[store.Key](t)(s.Insert(ctx, "c", valued(t, store.Int(2), "a")))
-	if err := deleteOld(ctx, s, "c", get(t, s, "c", store.Int(2))); err != nil {
+	must[store.Key](t)(s.Insert(ctx, "c", valued(t, store.IntKey(2), "a")))
+	if err := deleteOld(ctx, s, "c", get(t, s, "c", store.IntKey(2))); err != nil {
 		t.Errorf("deletion of a document without a revision: %v", err)
 	}
 }
@@ -176,7 +176,7 @@ func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	swaps = swaps[:0]
 	for i, doc := range stored {
 		id := int32(n - 1 - i)
-		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", store.Int(int64(id)))); !bytes.Equal(got, doc) || got.Lookup("n").Int32() != 2*id {
+		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", store.IntKey(int64(id)))); !bytes.Equal(got, doc) || got.Lookup("n").Int32() != 2*id {
 			t.Fatalf("document %d is %v, SwapMany returned %v", id, got, doc)
 		}
 		if i%2 == 0 {
@@ -259,18 +259,18 @@ func testSwapMany(t testing.TB, s store.Store) {
 	const n = 250
 	docs := make([]any, n)
 	for i := range docs {
-		docs[i] = valued(t, store.Int(int64(i)), "old")
+		docs[i] = valued(t, store.IntKey(int64(i)), "old")
 	}
 	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
 	stale := docs[7].(bson.Raw)
-	if err := s.Replace(t.Context(), "c", valued(t, store.Int(7), "newer")); err != nil {
+	if err := s.Replace(t.Context(), "c", valued(t, store.IntKey(7), "newer")); err != nil {
 		t.Fatal(err)
 	}
 	var swaps []store.Swap
 	for i := n - 1; i >= 0; i-- {
 		swap := store.Swap{Old: docs[i].(bson.Raw)}
 		if i%5 != 0 {
-			swap.New = valued(t, store.Int(int64(i)), "new")
+			swap.New = valued(t, store.IntKey(int64(i)), "new")
 		}
 		swaps = append(swaps, swap)
 	}
@@ -282,12 +282,12 @@ func testSwapMany(t testing.TB, s store.Store) {
 		n + 3:     store.ErrKey,
 	}
 	swaps = append(swaps,
-		store.Swap{Old: docs[9].(bson.Raw), New: valued(t, store.Int(9), "twice")},
+		store.Swap{Old: docs[9].(bson.Raw), New: valued(t, store.IntKey(9), "twice")},
 		store.Swap{Old: valued(t, text("missing"), 1)},
 		store.Swap{Old: stale, New: bson.Raw("no BSON")},
 		store.Swap{Old: stale, New: bson.D{}})
 	got, err := s.SwapMany(t.Context(), "c", swaps)
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if !errors.As(err, &refused) || len(refused.Refused) != len(want) {
 		t.Fatalf("error %v, want %d refused", err, len(want))
 	}

@@ -151,7 +151,7 @@ func find(t testing.TB, s store.Store, collection string, q store.Query) (keys [
 
 // text returns the key that is the string s.
 func text(s string) store.Key {
-	key, err := store.String(s)
+	key, err := store.StringKey(s)
 	if err != nil {
 		panic(err)
 	}
@@ -160,7 +160,7 @@ func text(s string) store.Key {
 
 // float returns the key that is the number f.
 func float(f float64) store.Key {
-	key, err := store.Float(f)
+	key, err := store.FloatKey(f)
 	if err != nil {
 		panic(err)
 	}

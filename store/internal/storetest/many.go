@@ -13,7 +13,7 @@ import (
 // GetMany returns a document for each key, in the order of the keys, and nil for
 // those that are missing, more keys than one statement of an engine has.
 func testGetMany(t testing.TB, s store.Store) {
-	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.Int(1), store.Int(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
+	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.IntKey(1), store.IntKey(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
 	}
 	const n = 1234
@@ -22,13 +22,13 @@ func testGetMany(t testing.TB, s store.Store) {
 		docs[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}}
 	}
 	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
-	text := must[store.Key](t)(store.String("a"))
+	text := must[store.Key](t)(store.StringKey("a"))
 	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))
 	var keys []store.Key
 	for i := n + 10; i >= 0; i -= 2 {
-		keys = append(keys, store.Int(int64(i)))
+		keys = append(keys, store.IntKey(int64(i)))
 	}
-	keys = append(keys, text, store.Key{}, store.Int(1), store.Int(1), store.ID(objectid.New()))
+	keys = append(keys, text, store.Key{}, store.IntKey(1), store.IntKey(1), store.IDKey(objectid.New()))
 	got := must[[]bson.Raw](t)(s.GetMany(t.Context(), "c", keys))
 	if len(got) != len(keys) {
 		t.Fatalf("%d documents for %d keys", len(got), len(keys))
@@ -63,7 +63,7 @@ func testFindMany(t testing.TB, s store.Store) {
 	}
 	keys := ordered()
 	insert(t, s, "c", keys...)
-	bounds := append([]store.Key{{}, store.Int(3), text("Z"), text(string(make([]byte, 4000)))}, keys...)
+	bounds := append([]store.Key{{}, store.IntKey(3), text("Z"), text(string(make([]byte, 4000)))}, keys...)
 	var ranges []store.Range
 	for _, from := range bounds {
 		for _, to := range bounds {

@@ -17,11 +17,11 @@ import (
 func ordered() []store.Key {
 	early, late := objectid.MustParse("4e7020cb7cac81af7136236b"), objectid.MustParse("ffffffffffffffffffffffff")
 	return []store.Key{
-		float(-math.MaxFloat64), float(-1 << 63), store.Int(math.MinInt64 + 1), store.Int(-1),
-		float(-0.5), store.Int(0), float(math.SmallestNonzeroFloat64), float(0.5), store.Int(1), float(1.5), store.Int(2),
-		store.Int(1 << 53), store.Int(1<<53 + 1), store.Int(math.MaxInt64), float(1 << 63), float(math.MaxFloat64),
+		float(-math.MaxFloat64), float(-1 << 63), store.IntKey(math.MinInt64 + 1), store.IntKey(-1),
+		float(-0.5), store.IntKey(0), float(math.SmallestNonzeroFloat64), float(0.5), store.IntKey(1), float(1.5), store.IntKey(2),
+		store.IntKey(1 << 53), store.IntKey(1<<53 + 1), store.IntKey(math.MaxInt64), float(1 << 63), float(math.MaxFloat64),
 		text(""), text("1"), text("A"), text("a"), text("a\x00"), text("a\x00b"), text("a\x01"), text("aa"), text("b"), text("ä"), text("\U0001F600"),
-		store.ID(objectid.ID{}), store.ID(early), store.ID(objectid.ID{0: 0x80}), store.ID(late),
+		store.IDKey(objectid.ID{}), store.IDKey(early), store.IDKey(objectid.ID{0: 0x80}), store.IDKey(late),
 	}
 }
 
@@ -67,7 +67,7 @@ func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 		}
 	}
 	for n := range int64(3) {
-		must[bson.Raw](t)(s.Get(t.Context(), "c", store.Int(n+1)))
+		must[bson.Raw](t)(s.Get(t.Context(), "c", store.IntKey(n+1)))
 	}
 }
 
@@ -76,7 +76,7 @@ func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 func testFind(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
-	bounds := []store.Key{{}, keys[0], keys[5], store.Int(3), keys[15], keys[16], text("Z"), keys[25], store.ID(objectid.ID{}), keys[28], keys[30]}
+	bounds := []store.Key{{}, keys[0], keys[5], store.IntKey(3), keys[15], keys[16], text("Z"), keys[25], store.IDKey(objectid.ID{}), keys[28], keys[30]}
 	for _, from := range bounds {
 		for _, to := range bounds {
 			r := store.Range{From: from, To: to}
@@ -116,7 +116,7 @@ func testFindOfMany(t testing.TB, s store.Store) {
 	const n = 5001
 	docs, want := make([]any, n), make([]store.Key, n)
 	for i := range docs {
-		want[i] = store.Int(int64(i))
+		want[i] = store.IntKey(int64(i))
 		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "b", Value: make([]byte, i%1000)}}
 	}
 	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
@@ -147,7 +147,7 @@ func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
 	keys := make([]store.Key, n)
 	for i := range keys {
-		keys[i] = store.Int(int64(i))
+		keys[i] = store.IntKey(int64(i))
 	}
 	insert(t, s, "c", keys...)
 	seen := 0
@@ -189,11 +189,11 @@ func testFindByTime(t testing.TB, s store.Store) {
 	g := must[*objectid.Generator](t)(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))
 	var keys []store.Key
 	for range 100 {
-		keys = append(keys, store.ID(g.New()))
+		keys = append(keys, store.IDKey(g.New()))
 		now = now.Add(time.Second)
 	}
 	insert(t, s, "c", keys...)
-	insert(t, s, "c", store.Int(1), text("x"))
+	insert(t, s, "c", store.IntKey(1), text("x"))
 	for _, test := range []struct {
 		r        objectid.Range
 		from, to int
@@ -205,7 +205,7 @@ func testFindByTime(t testing.TB, s store.Store) {
 		{objectid.Between(start.Add(-time.Hour), start), 0, 0},
 		{objectid.Between(start, start), 0, 0},
 	} {
-		q := store.Query{Range: store.IDs(test.r)}
+		q := store.Query{Range: store.IDRange(test.r)}
 		if got := find(t, s, "c", q); !slices.Equal(got, keys[test.from:test.to]) {
 			t.Errorf("Find(%v) = %v, want %v", test.r, got, keys[test.from:test.to])
 		}
@@ -239,18 +239,18 @@ func testDeleteRange(t testing.TB, s store.Store) {
 	const n = 12_000
 	keys := make([]store.Key, n)
 	for i := range keys {
-		keys[i] = store.Int(int64(i))
+		keys[i] = store.IntKey(int64(i))
 	}
 	insert(t, s, "c", append(keys, text("a"), text("b"))...)
 	for _, test := range []struct {
 		r    store.Range
 		want int64
 	}{
-		{store.Range{From: store.Int(5), To: store.Int(5)}, 0},
-		{store.Range{From: store.Int(9), To: store.Int(3)}, 0},
-		{store.Range{From: store.Int(10), To: store.Int(20)}, 10},
-		{store.Range{From: store.Int(10), To: store.Int(20)}, 0},
-		{store.Range{From: store.Int(500), To: text("b")}, n - 500 + 1},
+		{store.Range{From: store.IntKey(5), To: store.IntKey(5)}, 0},
+		{store.Range{From: store.IntKey(9), To: store.IntKey(3)}, 0},
+		{store.Range{From: store.IntKey(10), To: store.IntKey(20)}, 10},
+		{store.Range{From: store.IntKey(10), To: store.IntKey(20)}, 0},
+		{store.Range{From: store.IntKey(500), To: text("b")}, n - 500 + 1},
 		{store.Range{}, 491},
 	} {
 		got, err := s.DeleteRange(t.Context(), "c", test.r)
@@ -263,10 +263,10 @@ func testDeleteRange(t testing.TB, s store.Store) {
 // testDrop drops a collection and uses it again.
 func testDrop(t testing.TB, s store.Store) {
 	ctx := t.Context()
-	insert(t, s, "other", store.Int(1))
+	insert(t, s, "other", store.IntKey(1))
 	for range 2 {
-		insert(t, s, "c", store.Int(1), store.Int(2))
-		old := get(t, s, "c", store.Int(1))
+		insert(t, s, "c", store.IntKey(1), store.IntKey(2))
+		old := get(t, s, "c", store.IntKey(1))
 		if err := s.Drop(ctx, "c"); err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func testDrop(t testing.TB, s store.Store) {
 // testEmptiedCollection: a collection exists from its first document until it is dropped,
 // whatever has removed its documents.
 func testEmptiedCollection(t testing.TB, s store.Store) {
-	ctx, key := t.Context(), store.Int(1)
+	ctx, key := t.Context(), store.IntKey(1)
 	for name, empty := range map[string]func(name string) error{
 		"Delete":      func(name string) error { return s.Delete(ctx, name, key) },
 		"DeleteRange": func(name string) error { _, err := s.DeleteRange(ctx, name, store.Range{}); return err },

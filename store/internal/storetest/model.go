@@ -39,13 +39,13 @@ func (m *machine) key(r *rapid.T, label string) store.Key {
 	n := rapid.Int64Range(0, 9).Draw(r, label)
 	switch rapid.IntRange(0, 3).Draw(r, label+" kind") {
 	case 0:
-		return store.Int(n)
+		return store.IntKey(n)
 	case 1:
 		return float(float64(n) + 0.5)
 	case 2:
 		return text(string(rune('a' + n)))
 	}
-	return store.ID(objectid.ID{3: byte(n), 11: 1})
+	return store.IDKey(objectid.ID{3: byte(n), 11: 1})
 }
 
 func (m *machine) bound(r *rapid.T, label string) store.Key {
@@ -109,7 +109,7 @@ func (m *machine) InsertMany(r *rapid.T) {
 	}
 	_, err := m.s.InsertMany(r.Context(), m.collection, docs, o)
 	var got []int
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if errors.As(err, &refused) {
 		for _, d := range refused.Refused {
 			got = append(got, d.Index)
@@ -172,12 +172,12 @@ func (m *machine) SwapMany(r *rapid.T) {
 		taken[key] = true
 	}
 	got, err := m.s.SwapMany(r.Context(), m.collection, swaps)
-	var e *store.RefusedError
+	var e *store.BulkError
 	if !errors.As(err, &e) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		e = new(store.RefusedError)
+		e = new(store.BulkError)
 	}
 	if len(e.Refused) != len(refused) {
 		r.Fatalf("SwapMany refused %v, want %v", e.Refused, refused)

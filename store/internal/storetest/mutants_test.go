@@ -136,7 +136,7 @@ func mutants() []mutant {
 		{"FindInsideFind", "reads on by the number of documents read", func(f *faulty) { f.Store = findsByPlace{f.Store} }},
 		{"FindByTime", "returns numbers for a range of ids without a lower bound", func(f *faulty) {
 			f.span = func(_ string, r store.Range) store.Range {
-				if r.From == store.ID(objectid.ID{}) {
+				if r.From == store.IDKey(objectid.ID{}) {
 					r.From = store.Key{}
 				}
 				return r
@@ -309,7 +309,7 @@ func after(bound store.Key) store.Key {
 		return text(v + "\x00")
 	case objectid.ID:
 		v[objectid.Size-1]++
-		return store.ID(v)
+		return store.IDKey(v)
 	}
 	return bound // there is none
 }

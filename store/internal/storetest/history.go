@@ -156,7 +156,7 @@ func (c *client) change(ctx context.Context) error {
 
 func (c *client) write(ctx context.Context) error {
 	r := request{key: c.key, old: c.value, new: c.fresh()}
-	key := store.Int(int64(c.key))
+	key := store.IntKey(int64(c.key))
 	doc := bson.D{{Key: "_id", Value: key}, {Key: "v", Value: r.new}}
 	switch n := c.random.IntN(20); {
 	case c.old == nil:
@@ -194,7 +194,7 @@ func (c *client) write(ctx context.Context) error {
 func (c *client) read(ctx context.Context, key int) (doc bson.Raw, value int32, err error) {
 	value = absent
 	err = c.record(request{key: key}, func() (answer, error) {
-		doc, err = c.s.Get(ctx, "c", store.Int(int64(key)))
+		doc, err = c.s.Get(ctx, "c", store.IntKey(int64(key)))
 		if errors.Is(err, store.ErrNotFound) {
 			return answer{value: absent}, nil
 		}
@@ -232,7 +232,7 @@ func (c *client) swapMany(ctx context.Context) error {
 	call := time.Since(c.begin)
 	results, err := c.s.SwapMany(ctx, "c", swaps)
 	end := time.Since(c.begin)
-	var refused *store.RefusedError
+	var refused *store.BulkError
 	if errors.As(err, &refused) {
 		err = nil
 		for _, r := range refused.Refused {
