@@ -22,7 +22,7 @@ test-release:
 	.ci/setup release
 	cd release && OID_REQUIRE_ALL=1 go test -v -timeout 30m ./...
 generated:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./census/report
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./internal/report
 
 # The picture of the page in the documents. It shows the time at which it was made.
 .PHONY: picture
@@ -44,7 +44,7 @@ site:
 	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
 	gzip -9 -n -f "$(SITE)/oid.wasm"
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/internal/page/static/icon.svg "$(SITE)"
-	cat census/report/*.css server/internal/page/static/page.css > "$(SITE)/oid.css"
+	cat internal/report/*.css server/internal/page/static/page.css > "$(SITE)/oid.css"
 
 # The static page with the documents beside it, for Jekyll. Links that leave docs lead to
 # the repository.

@@ -7,11 +7,12 @@
 //	c := census.New(nil)
 //	err := c.Read(ctx, "orders.bson", file)
 //	r, err := c.Report(nil)
-//	err = report.WriteText(os.Stdout, r, report.Screen{})
+//	for _, f := range r.Findings {
+//		fmt.Println(f.Title, f.Reason)
+//	}
 //
-// Package census/report writes a report as text and as a page of HTML with plots.
-// Package census/source lists the formats that can be read. [Compare] finds the ids
-// that only one of two censuses has.
+// [Formats] lists what can be read. [Compare] finds the ids that only one of two
+// censuses has. The command "oid census" writes reports as text, as JSON and as pages.
 //
 // # What is promised
 //
@@ -74,7 +75,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/internal/idset"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
@@ -82,15 +83,31 @@ import (
 // Options define what a [Census] counts. The zero Options, like a nil pointer, are
 // ready to use.
 type Options struct {
-	// Field, Format, Column, Collection, Workers, Unpacked and MaxWindow define how sources are
-	// read, see [source.Options].
-	Field      string
-	Format     source.Format
-	Column     string
+	// Field is the field that is read from documents, with dots for one inside
+	// another. Of an array on its path, every element counts.
+	// Default: "_id".
+	Field string
+
+	// Format is how the sources are written. Default: [FormatAuto].
+	Format Format
+
+	// Column is the column that is read from CSV. Default: Field.
+	Column string
+
+	// Collection is the only collection to read from a [FormatArchive], with or
+	// without the database's name before it. Default: all.
 	Collection string
-	Workers    int
-	Unpacked   func(bytes int) error
-	MaxWindow  uint64
+
+	// Workers is how many goroutines may work at once. Default: one for each core.
+	Workers int
+
+	// Unpacked, if it is set, is called with the number of bytes that were just
+	// decompressed. Its error ends the reading.
+	Unpacked func(bytes int) error
+
+	// MaxWindow is how much memory decompression may take, in bytes. Default:
+	// 128 MiB, what "zstd --long" needs.
+	MaxWindow uint64
 
 	// Range holds the ids to count; others are only counted as being outside.
 	// Default: all.
@@ -130,7 +147,7 @@ func (o *Options) withDefaults() Options {
 // reading returns how a source is read.
 func (o *Options) reading() source.Options {
 	return source.Options{
-		Field: o.Field, Format: o.Format, Column: o.Column, Collection: o.Collection, Workers: o.Workers,
+		Field: o.Field, Format: string(o.Format), Column: o.Column, Collection: o.Collection, Workers: o.Workers,
 		Unpacked: o.Unpacked, MaxWindow: o.MaxWindow,
 	}
 }
@@ -196,12 +213,12 @@ func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 // ReadCollection is [Census.Read] for the ids of the collection with the given name,
 // which is judged by itself. All sources without a collection's name are judged as one.
 func (c *Census) ReadCollection(ctx context.Context, name, collection string, in io.Reader) error {
-	src := c.addSource(&Source{Name: name, Collection: collection, Format: source.Auto})
+	src := c.addSource(&Source{Name: name, Collection: collection, Format: FormatAuto})
 	o := c.options.reading()
 	o.Name = name
 	input, err := source.Open(in, o)
 	if err == nil {
-		src.Format, src.Unit = input.Format, input.Unit
+		src.Format, src.Unit = Format(input.Format), input.Unit
 		err = input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
 	}
 	if err != nil {

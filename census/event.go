@@ -42,9 +42,9 @@ type Confidence string
 
 // The confidences.
 const (
-	Certain  Confidence = "certain"
-	Likely   Confidence = "likely"
-	Possible Confidence = "possible"
+	ConfidenceCertain  Confidence = "certain"
+	ConfidenceLikely   Confidence = "likely"
+	ConfidencePossible Confidence = "possible"
 )
 
 // events returns what happened, and how long a silence must be for an
@@ -105,7 +105,7 @@ func (h *history) imports() (out []Event) {
 		for h.minutes[b-1] < peak/10 {
 			b--
 		}
-		out = append(out, Event{Kind: KindImport, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
+		out = append(out, Event{Kind: KindImport, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: ConfidenceLikely})
 	}
 	return out
 }
@@ -158,10 +158,10 @@ func (h *history) deletions() (out []Event) {
 		}
 		e := Event{
 			Kind: KindDeletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
-			Size: int64(gone), Share: gone / made, Confidence: Likely,
+			Size: int64(gone), Share: gone / made, Confidence: ConfidenceLikely,
 		}
 		if d == from {
-			e.Confidence = Possible
+			e.Confidence = ConfidencePossible
 		}
 		out = append(out, e)
 	}
@@ -174,7 +174,7 @@ func (t *tally) faultEvents() (out []Event) {
 	for f, of := range faultKinds {
 		_, found := t.suspects.found[f].between(need, maxBits+1)
 		for _, one := range found {
-			e := Event{Kind: of.kind, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
+			e := Event{Kind: of.kind, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: ConfidenceCertain}
 			if fault(f) == stepped {
 				before, after := one.examples[0].Second(), one.examples[1].Second()
 				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)

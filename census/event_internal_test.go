@@ -26,9 +26,9 @@ func TestFaultEvents(t *testing.T) {
 	c.suspects.found[shared].add(weak)
 	when := func(second int64) time.Time { return time.Unix(second, 0).UTC() }
 	want := []Event{
-		{Kind: KindSharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
-		{Kind: KindClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
-		{Kind: KindResumed, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
+		{Kind: KindSharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: ConfidenceCertain},
+		{Kind: KindClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: ConfidenceCertain},
+		{Kind: KindResumed, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: ConfidenceCertain},
 	}
 	if got := c.faultEvents(); !slices.Equal(got, want) {
 		t.Errorf("events\n%+v, want\n%+v", got, want)

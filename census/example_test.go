@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 )
 
 func Example() {
@@ -21,7 +21,7 @@ func Example() {
 	if err := c.Read(context.Background(), "orders.json", strings.NewReader(export)); err != nil {
 		fmt.Println(err)
 	}
-	r, err := c.Report(&census.ReportOptions{By: census.Day})
+	r, err := c.Report(&census.ReportOptions{By: census.IntervalDay})
 	if err != nil {
 		fmt.Println(err)
 		return

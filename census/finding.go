@@ -94,11 +94,16 @@ var kinds = []kindTexts{
 	},
 }
 
-// Kinds are all kinds, in the order of a report.
-var Kinds = each.Of(kinds, func(k kindTexts) Kind { return k.kind })
+// Kinds returns all kinds, in the order of a report.
+func Kinds() []Kind { return each.Of(kinds, func(k kindTexts) Kind { return k.kind }) }
+
+// texts returns the row of kinds for k.
+func (k Kind) texts() *kindTexts {
+	return &kinds[slices.IndexFunc(kinds, func(t kindTexts) bool { return t.kind == k })]
+}
 
 // Counts returns what Finding.Count counts: ids, processes or values.
-func (k Kind) Counts() string { return kinds[slices.Index(Kinds, k)].counts }
+func (k Kind) Counts() string { return k.texts().counts }
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
@@ -118,7 +123,7 @@ type Finding struct {
 
 // newFinding returns the finding of n, with details after the title.
 func newFinding(k Kind, n int64, details string, examples []Example) Finding {
-	text := &kinds[slices.Index(Kinds, k)]
+	text := k.texts()
 	return Finding{Kind: k, Count: n, Title: phrase.Count(n, text.one, text.many) + details, Reason: text.reason, Examples: examples}
 }
 

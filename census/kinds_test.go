@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/testenv"
 )
 
@@ -42,7 +41,7 @@ const kindSure = 64
 const kindNever = 0
 
 // kindFaults are the kinds of findings about process values.
-var kindFaults = slices.DeleteFunc(slices.Clone(census.Kinds), func(k census.Kind) bool { return k.Counts() != "processes" })
+var kindFaults = slices.DeleteFunc(slices.Clone(census.Kinds()), func(k census.Kind) bool { return k.Counts() != "processes" })
 
 // kindOrders are the orders in which a population is read.
 var kindOrders = []string{"stored", "_id"}
@@ -140,7 +139,7 @@ func kindPlay(t *testing.T, kinds []kindDefinition) {
 // kindJudge reads one population in one order and adds what the report says to r.
 func kindJudge(t *testing.T, w *kindWorld, order int, r *kindResult, at string) {
 	t.Helper()
-	c := census.New(&census.Options{Format: source.List, Workers: 1, Now: time.Unix(w.now(), 0)})
+	c := census.New(&census.Options{Format: census.FormatList, Workers: 1, Now: time.Unix(w.now(), 0)})
 	defer c.Close()
 	if err := c.Read(context.Background(), "ids", strings.NewReader(w.list(order))); err != nil {
 		t.Fatal(err)

@@ -85,10 +85,10 @@ func TestWideTimeline(t *testing.T) {
 	if err := c.Read(t.Context(), "list", strings.NewReader("507f1f77bcf86cd799439011\n6592008029c8c3e4dc762501\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Report(&census.ReportOptions{By: census.Minute}); err == nil || !strings.Contains(fmt.Sprint(err), "1048576 buckets") {
+	if _, err := c.Report(&census.ReportOptions{By: census.IntervalMinute}); err == nil || !strings.Contains(fmt.Sprint(err), "1048576 buckets") {
 		t.Errorf("11 years by minute: %v", err)
 	}
-	if r, err := c.Report(&census.ReportOptions{By: census.Hour}); err != nil || len(r.Timeline.Buckets) < 90_000 {
+	if r, err := c.Report(&census.ReportOptions{By: census.IntervalHour}); err != nil || len(r.Timeline.Buckets) < 90_000 {
 		t.Errorf("11 years by hour: %v", err)
 	}
 }

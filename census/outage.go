@@ -90,20 +90,20 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 		if s.score < outageMargin {
 			continue
 		}
-		e := Event{Kind: KindOutage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: Possible}
+		e := Event{Kind: KindOutage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: ConfidencePossible}
 		switch {
 		case i >= exceptional: // silences of other lengths have such a tail
 		case s.score >= certainMargin:
-			e.Confidence = Certain
+			e.Confidence = ConfidenceCertain
 		case s.score >= likelyMargin:
-			e.Confidence = Likely
+			e.Confidence = ConfidenceLikely
 		}
 		var missing int64
 		for hour := s.from / 60; hour <= (s.to-1)/60; hour++ {
 			missing += h.gaps[hour]
 		}
 		if float64(missing) > s.expected/2 && s.to-s.from >= 60 {
-			e.Kind, e.Size, e.Share, e.Confidence, e.Usual = KindDeletion, missing, 1, Likely, ""
+			e.Kind, e.Size, e.Share, e.Confidence, e.Usual = KindDeletion, missing, 1, ConfidenceLikely, ""
 		}
 		out = append(out, e)
 	}

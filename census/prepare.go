@@ -2,7 +2,7 @@ package census
 
 import (
 	"github.com/oidkit/oid/census/internal/idset"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/objectid"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/internal/idset"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/objectid"
 )
 

@@ -14,7 +14,7 @@ import (
 // a nil pointer, are ready to use.
 type ReportOptions struct {
 	// By is the length of the timeline's buckets. Default: chosen to fit.
-	By Step
+	By Interval
 
 	// Zone is the time zone of the timeline. Default: UTC.
 	Zone *time.Location
@@ -30,7 +30,7 @@ type ReportOptions struct {
 
 func (o *ReportOptions) withDefaults() ReportOptions {
 	out := *cmp.Or(o, &ReportOptions{})
-	out.By, out.Zone = cmp.Or(out.By, AnyStep), cmp.Or(out.Zone, time.UTC)
+	out.By, out.Zone = cmp.Or(out.By, IntervalAuto), cmp.Or(out.Zone, time.UTC)
 	out.Top = max(cmp.Or(out.Top, 10), 0) // from here on 0 means no limit
 	return out
 }
@@ -100,7 +100,7 @@ type Report struct {
 
 // Timeline counts ids by creation time.
 type Timeline struct {
-	By Step
+	By Interval
 	// Chosen is true if By was chosen to fit.
 	Chosen bool
 	// Zone is the time zone in which days and longer buckets begin.
@@ -109,7 +109,7 @@ type Timeline struct {
 	Buckets []Bucket
 	End     time.Time
 	// Beyond is how many ids are in no bucket: those from before 2009 or from
-	// the future and, if the step was chosen to fit, a few that are far from all
+	// the future and, if the interval was chosen to fit, a few that are far from all
 	// others.
 	Beyond int64
 }
@@ -170,7 +170,7 @@ func (p *Process) Findings() (all []Kind) {
 }
 
 // Report returns the report. It may be called again, also after more sources have
-// been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
+// been read. The error wraps [ErrTooFine], or names an interval that is not in [Intervals].
 //
 // The report of several collections is a summary, with a report of each in
 // Collections.
@@ -230,7 +230,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: ids.outside,
 		Processes: t.processes, Gaps: t.gaps,
-		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
+		Timeline: Timeline{By: t.axis.interval, Chosen: options.By == IntervalAuto, Zone: options.Zone.String(), Beyond: t.off},
 		Others:   otherValues(l.sources),
 	}
 	t.trim()

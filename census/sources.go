@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/census/internal/idset"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/era"
 )
 
@@ -24,7 +24,7 @@ type Source struct {
 	Collections int
 	// Format is the format in which the source was read; "auto" if none was
 	// detected.
-	Format source.Format
+	Format Format
 	// Unit is what positions count: document, line or row.
 	Unit string
 	// Units is how many of them there were.
@@ -169,7 +169,7 @@ func (l *collection) judged() (judged *foundIDs, which int) {
 // unique reports whether an id should be there once only: as an _id, but not as
 // a reference to one, or in a text.
 func (l *collection) unique(field string) bool {
-	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == source.Grep })
+	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == FormatGrep })
 }
 
 // secondRange is a first and a last second.

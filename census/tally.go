@@ -115,7 +115,7 @@ func (t *tally) settle(p *process) {
 }
 
 // analyse counts the ids of l, on several goroutines.
-func (l *foundIDs) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
+func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, limit int) (*tally, error) {
 	shown := l.plausible
 	switch {
 	case shown.empty(): // show what there is
@@ -123,10 +123,10 @@ func (l *foundIDs) analyse(o *Options, step Step, tz *time.Location, limit int) 
 			s := uint32(max(min(o.Now.Unix(), math.MaxUint32), 0))
 			shown = secondRange{s, s}
 		}
-	case step == AnyStep:
+	case interval == IntervalAuto:
 		shown = l.core()
 	}
-	timeline, err := newAxis(step, shown.first, shown.last, tz)
+	timeline, err := newAxis(interval, shown.first, shown.last, tz)
 	if err != nil {
 		return nil, err
 	}

@@ -283,7 +283,7 @@ func TestThresholdsOfTheTimeline(t *testing.T) {
 			}
 		}
 	}
-	for hours, step := range map[int]census.Step{639: census.Hour, 640: census.Day} {
+	for hours, step := range map[int]census.Interval{639: census.IntervalHour, 640: census.IntervalDay} {
 		ids := []objectid.ID{made(1<<16, 0, 0), made(1<<16, hours*60*60, 1)}
 		if r := reportOf(t, ids, nil, nil); r.Timeline.By != step {
 			t.Errorf("ids of %d hours: a timeline by %v, want %v", hours, r.Timeline.By, step)
@@ -295,7 +295,7 @@ func TestThresholdsOfTheTimeline(t *testing.T) {
 		if err := c.Read(t.Context(), "list", strings.NewReader(list)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Report(&census.ReportOptions{By: census.Minute}); !errors.Is(err, want) {
+		if _, err := c.Report(&census.ReportOptions{By: census.IntervalMinute}); !errors.Is(err, want) {
 			t.Errorf("ids of %d minutes, by minute: %v, want %v", minutes, err, want)
 		}
 	}

@@ -11,25 +11,27 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 )
 
-// Step is the length of a timeline's buckets.
-type Step string
+// Interval is the length of a timeline's buckets.
+type Interval string
 
 const (
-	// AnyStep chooses the shortest that gives a timeline of readable length.
-	AnyStep Step = "auto"
-	Minute  Step = "minute"
-	Hour    Step = "hour"
-	Day     Step = "day"
-	Week    Step = "week" // begins on Monday
-	Month   Step = "month"
-	Year    Step = "year"
+	// IntervalAuto chooses the shortest that gives a timeline of readable length.
+	IntervalAuto   Interval = "auto"
+	IntervalMinute Interval = "minute"
+	IntervalHour   Interval = "hour"
+	IntervalDay    Interval = "day"
+	IntervalWeek   Interval = "week" // begins on Monday
+	IntervalMonth  Interval = "month"
+	IntervalYear   Interval = "year"
 )
 
-// Steps are all steps, the shortest first.
-var Steps = []Step{AnyStep, Minute, Hour, Day, Week, Month, Year}
+// Intervals returns all intervals, the shortest first.
+func Intervals() []Interval {
+	return []Interval{IntervalAuto, IntervalMinute, IntervalHour, IntervalDay, IntervalWeek, IntervalMonth, IntervalYear}
+}
 
 const (
-	readable   = 640     // the most buckets with AnyStep
+	readable   = 640     // the most buckets with IntervalAuto
 	maxBuckets = 1 << 20 // the most buckets of a timeline
 )
 
@@ -39,26 +41,26 @@ var ErrTooFine = errors.New("census: the timeline has more than 1048576 buckets:
 // axis is a row of buckets. Bucket i is from starts[i] to starts[i+1], not
 // included.
 type axis struct {
-	step   Step
-	starts []int64 // one more than buckets
+	interval Interval
+	starts   []int64 // one more than buckets
 }
 
 // newAxis returns the axis from the second first to the second last.
-func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
-	if !slices.Contains(Steps, step) {
-		return nil, fmt.Errorf("census: unknown step: %q", step)
+func newAxis(interval Interval, first, last uint32, tz *time.Location) (*axis, error) {
+	if !slices.Contains(Intervals(), interval) {
+		return nil, fmt.Errorf("census: unknown interval: %q", interval)
 	}
-	steps, limit := []Step{step}, maxBuckets
-	if step == AnyStep {
-		steps, limit = Steps[1:], readable // always in years: 2^32 seconds are 137
+	intervals, limit := []Interval{interval}, maxBuckets
+	if interval == IntervalAuto {
+		intervals, limit = Intervals()[1:], readable // always in years: 2^32 seconds are 137
 	}
 	a := new(axis)
-	for _, a.step = range steps {
+	for _, a.interval = range intervals {
 		if a.fill(first, last, tz, limit) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("%w than a %v", ErrTooFine, step)
+	return nil, fmt.Errorf("%w than a %v", ErrTooFine, interval)
 }
 
 // fill sets the buckets, and reports whether there are no more than limit.
@@ -73,7 +75,7 @@ func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 		if len(a.starts) > limit {
 			return false
 		}
-		t = a.floor(t.Add(intoNext[a.step]))
+		t = a.floor(t.Add(intoNext[a.interval]))
 	}
 }
 
@@ -81,16 +83,16 @@ func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 // minutes, but not by whole hours.
 func (a *axis) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
-	switch a.step {
-	case Minute:
+	switch a.interval {
+	case IntervalMinute:
 		return t.Add(-time.Duration(t.Second()) * time.Second)
-	case Hour:
+	case IntervalHour:
 		return t.Add(-time.Duration(t.Minute()*60+t.Second()) * time.Second)
-	case Week:
+	case IntervalWeek:
 		d -= (int(t.Weekday()) + 6) % 7
-	case Month:
+	case IntervalMonth:
 		d = 1
-	case Year:
+	case IntervalYear:
 		m, d = time.January, 1
 	}
 	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
@@ -98,8 +100,8 @@ func (a *axis) floor(t time.Time) time.Time {
 
 // intoNext is how long after the start of a bucket is within the next one, even if a clock
 // is set for summer time in between.
-var intoNext = map[Step]time.Duration{
-	Minute: time.Minute, Hour: time.Hour, Day: 36 * time.Hour, Week: 180 * time.Hour, Month: 32 * 24 * time.Hour, Year: 367 * 24 * time.Hour,
+var intoNext = map[Interval]time.Duration{
+	IntervalMinute: time.Minute, IntervalHour: time.Hour, IntervalDay: 36 * time.Hour, IntervalWeek: 180 * time.Hour, IntervalMonth: 32 * 24 * time.Hour, IntervalYear: 367 * 24 * time.Hour,
 }
 
 func (a *axis) buckets() int { return len(a.starts) - 1 }

@@ -26,21 +26,21 @@ func TestBuckets(t *testing.T) {
 	// The night in which summer time ends, a Saturday to Sunday.
 	first := time.Date(2024, 10, 26, 23, 30, 10, 0, berlin)
 	for _, test := range []struct {
-		by   census.Step
+		by   census.Interval
 		last time.Time
 		want string
 	}{
-		{census.Minute, first.Add(2 * time.Minute), "2024-10-26T23:30:00+02:00 2024-10-26T23:31:00+02:00 2024-10-26T23:32:00+02:00"},
-		{census.Hour, first.Add(4 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00"},
-		{census.Day, first.Add(26 * time.Hour), "2024-10-26T00:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
-		{census.Week, first.Add(26 * time.Hour), "2024-10-21T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
-		{census.Month, first.Add(30 * 24 * time.Hour), "2024-10-01T00:00:00+02:00 2024-11-01T00:00:00+01:00"},
-		{census.Year, first.Add(100 * 24 * time.Hour), "2024-01-01T00:00:00+01:00 2025-01-01T00:00:00+01:00"},
-		{census.AnyStep, first.Add(11 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00 " +
+		{census.IntervalMinute, first.Add(2 * time.Minute), "2024-10-26T23:30:00+02:00 2024-10-26T23:31:00+02:00 2024-10-26T23:32:00+02:00"},
+		{census.IntervalHour, first.Add(4 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00"},
+		{census.IntervalDay, first.Add(26 * time.Hour), "2024-10-26T00:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
+		{census.IntervalWeek, first.Add(26 * time.Hour), "2024-10-21T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
+		{census.IntervalMonth, first.Add(30 * 24 * time.Hour), "2024-10-01T00:00:00+02:00 2024-11-01T00:00:00+01:00"},
+		{census.IntervalYear, first.Add(100 * 24 * time.Hour), "2024-01-01T00:00:00+01:00 2025-01-01T00:00:00+01:00"},
+		{census.IntervalAuto, first.Add(11 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00 " +
 			"2024-10-27T03:00:00+01:00 2024-10-27T04:00:00+01:00 2024-10-27T05:00:00+01:00 2024-10-27T06:00:00+01:00 2024-10-27T07:00:00+01:00 2024-10-27T08:00:00+01:00 2024-10-27T09:00:00+01:00"},
 	} {
 		ids := []objectid.ID{at(first, 1), at(test.last, 2)}
-		if test.by == census.AnyStep {
+		if test.by == census.IntervalAuto {
 			ids = append(ids, at(first.Add(10*time.Minute), 3)) // 660 minutes are too many, 12 hours are not
 		}
 		r := reportOf(t, ids, &census.Options{Now: first.Add(1000 * 24 * time.Hour)}, &census.ReportOptions{By: test.by, Zone: berlin})
@@ -66,7 +66,7 @@ func TestFarIDs(t *testing.T) {
 	}
 	ids = append(ids, at(start.AddDate(-5, 0, 0), 1), at(start.AddDate(1, 0, 0), 1))
 	r := reportOf(t, ids, nil, nil)
-	if r.Timeline.By != census.Hour || len(r.Timeline.Buckets) != 34 || r.Timeline.Beyond != 2 {
+	if r.Timeline.By != census.IntervalHour || len(r.Timeline.Buckets) != 34 || r.Timeline.Beyond != 2 {
 		t.Errorf("%d buckets of a %v, %d ids beyond", len(r.Timeline.Buckets), r.Timeline.By, r.Timeline.Beyond)
 	}
 	if !r.First.Equal(start.AddDate(-5, 0, 0)) || !r.Last.Equal(start.AddDate(1, 0, 0)) {

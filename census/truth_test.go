@@ -43,7 +43,7 @@ func check(t *testing.T, ids []objectid.ID, now time.Time) *census.Report {
 	if err != nil {
 		zone = time.FixedZone("here", -3*3600-1800)
 	}
-	r := reportOf(t, ids, &census.Options{Now: now}, &census.ReportOptions{By: census.Day, Zone: zone, Top: -1})
+	r := reportOf(t, ids, &census.Options{Now: now}, &census.ReportOptions{By: census.IntervalDay, Zone: zone, Top: -1})
 	want := countSlowly(ids, now, zone)
 	beyond := want.beyond
 	if len(want.days) == 0 {
@@ -348,7 +348,7 @@ func TestKinds(t *testing.T) {
 		census.KindBound:       {"60000000ffffffffffffffff", "1 ids"},
 		census.KindMixedTypes:  {`{"_id":{"$oid":"507f1f77bcf86cd799439011"}}` + "\n" + `{"_id":"x"}`, "1 values"},
 	}
-	for _, kind := range census.Kinds {
+	for _, kind := range census.Kinds() {
 		w, ok := want[kind]
 		switch {
 		case !ok:

@@ -15,7 +15,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -83,8 +82,8 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 	if err != nil {
 		return o, v, err
 	}
-	o = census.Options{Field: in.Field, Format: source.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
-	return o, census.ReportOptions{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
+	o = census.Options{Field: in.Field, Format: census.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
+	return o, census.ReportOptions{By: census.Interval(in.By), Zone: zone, Top: in.Top}, nil
 }
 
 // census takes the census of one source. Errors in the source are part of the report,
@@ -102,7 +101,7 @@ func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Opti
 	switch {
 	case u.Early() != nil:
 		return nil, u.Early()
-	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
+	case errors.Is(err, census.ErrEmpty), errors.Is(err, census.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
 		return nil, err
 	}
 	v.Name = func(id objectid.ID) string { return s.processName(u.Context(), id) }
@@ -224,7 +223,7 @@ func (in *censusInput) set(name, value string) error {
 	case "field":
 		in.Field = value
 	case "grep":
-		in.Format = string(source.Grep)
+		in.Format = string(census.FormatGrep)
 	case "tz":
 		in.Zone = value
 	default:

@@ -15,7 +15,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
@@ -87,7 +86,7 @@ var problemTypes = []problemType{
 	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", []error{door.ErrBase, door.ErrHost}},
 	{"invalid", http.StatusUnprocessableEntity, "A value of the request cannot be used; detail or errors say which and why.", []error{
 		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
-		store.ErrCollection, store.ErrKey, store.ErrDocument, source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
+		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
 	{"wrong-tokens", http.StatusTooManyRequests, "Wrong tokens came from this address; see Retry-After.", nil},
 	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},

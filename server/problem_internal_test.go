@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -117,11 +116,11 @@ func TestEnumerations(t *testing.T) {
 		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences)},
 		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts)},
 		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats)},
-		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(source.Formats)},
-		"format of an upload": {tagOf(reflect.TypeFor[censusInput](), "Format"), names(source.Formats)},
-		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Steps)},
-		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Steps)},
-		"kind of a finding":   {tagOf(reflect.TypeFor[wire.Finding](), "Kind"), names(census.Kinds)},
+		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(census.Formats())},
+		"format of an upload": {tagOf(reflect.TypeFor[censusInput](), "Format"), names(census.Formats())},
+		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Intervals())},
+		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Intervals())},
+		"kind of a finding":   {tagOf(reflect.TypeFor[wire.Finding](), "Kind"), names(census.Kinds())},
 		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedSamples](), "Layout"), names(objectid.Layouts)},
 		"layout, registering": {tagOf(reflect.TypeFor[wire.Registration](), "Layout"), names(objectid.Layouts)},
 		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts)},

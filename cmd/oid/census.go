@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/cmd/oid/internal/target"
 )
 
@@ -26,7 +25,7 @@ type censusFlags struct {
 	times   timeRange
 	options census.Options
 	grep    bool
-	by      census.Step
+	by      census.Interval
 	top     int
 	asJSON  jsonFlag
 	html    string
@@ -106,9 +105,9 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
-	stringForms(source.Formats).addFlag(cmd, &f.options.Format, "format", "auto", "format")
+	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "format")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
-	stringForms(census.Steps).addFlag(cmd, &f.by, "by", "auto", "step")
+	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "step")
 	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
@@ -172,10 +171,10 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location(), Top: cmp.Or(f.top, -1)}
 	var err error
 	if f.grep {
-		if f.options.Format != source.Auto && f.options.Format != source.Grep {
+		if f.options.Format != census.FormatAuto && f.options.Format != census.FormatGrep {
 			return nil, usagef("--grep does not go with --format %s", f.options.Format)
 		}
-		f.options.Format = source.Grep
+		f.options.Format = census.FormatGrep
 	}
 	if f.top < 0 {
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)

@@ -12,10 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/census"
-	censusreport "github.com/oidkit/oid/census/report"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/cmd/oid/internal/target"
 	"github.com/oidkit/oid/internal/phrase"
+	censusreport "github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 )
@@ -53,7 +52,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	if err == nil {
 		unknown := false
 		for _, s := range r.Sources {
-			unknown = unknown || strings.HasPrefix(s.Error, source.ErrFormat.Error())
+			unknown = unknown || strings.HasPrefix(s.Error, census.ErrFormat.Error())
 			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
 			}

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"
@@ -271,7 +270,7 @@ var dumpEndings = []string{".bson", ".bson.gz", ".bson.zst"}
 // format is not BSON but says how the files are written, every file is a collection, which
 // is called by the file's path in the folder, without its ending. With Grep all are one
 // text. Files and folders that begin with a dot are left out.
-func folderParts(folder string, format source.Format) ([]part, error) {
+func folderParts(folder string, format census.Format) ([]part, error) {
 	var dump, files []part
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != folder; {
@@ -290,7 +289,7 @@ func folderParts(folder string, format source.Format) ([]part, error) {
 			name: path, size: info.Size(), documents: -1,
 			open: func(context.Context) (io.ReadCloser, error) { return os.Open(path) },
 		}
-		if format != source.Grep {
+		if format != census.FormatGrep {
 			within, _ := filepath.Rel(folder, path) // it is in it
 			within = strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst")
 			p.collection = filepath.ToSlash(strings.TrimSuffix(within, filepath.Ext(within)))
@@ -304,7 +303,7 @@ func folderParts(folder string, format source.Format) ([]part, error) {
 		}
 		return nil
 	})
-	if isDump := format == source.Auto || format == source.BSON; isDump && len(dump) > 0 {
+	if isDump := format == census.FormatAuto || format == census.FormatBSON; isDump && len(dump) > 0 {
 		files = dump
 	}
 	if err == nil && len(files) == 0 {

@@ -431,7 +431,7 @@ func TestGlossaryHasAllNames(t *testing.T) {
 		"verdict of a trace":   fmt.Sprint(registry.Verdicts),
 		"evidence":             fmt.Sprint(registry.Evidences),
 		"verdict of a reading": fmt.Sprint(inspect.Verdicts),
-		"finding":              fmt.Sprint(census.Kinds),
+		"finding":              fmt.Sprint(census.Kinds()),
 	} {
 		for name := range strings.FieldsSeq(strings.Trim(names, "[]")) {
 			for _, page := range []string{"docs/glossary.md", "docs/zh-CN/findings.md"} {

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/lock"
+
+	"github.com/oidkit/oid/census"
 )
 
 // helpOf returns what "oid help NAME" prints.
@@ -59,8 +60,8 @@ func TestHelpTopics(t *testing.T) {
 
 // The help about the sources of a census names each format, if only by its flag.
 func TestHelpNamesFormats(t *testing.T) {
-	for _, format := range source.Formats {
-		if format != source.Auto && !strings.Contains(strings.ToLower(censusSourcesHelp), string(format)) {
+	for _, format := range census.Formats() {
+		if format != census.FormatAuto && !strings.Contains(strings.ToLower(censusSourcesHelp), string(format)) {
 			t.Errorf("oid help census-sources does not name the format %s: say there, beside \"a file\", what it is", format)
 		}
 	}

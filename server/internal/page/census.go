@@ -10,9 +10,9 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/report"
 )
 
 // Census is the data of the page with the form.

@@ -17,7 +17,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 )
 
 // Site is what all pages of a server have in common. Its methods return the contents of

@@ -49,7 +49,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 		label = "counters that do not count"
 		sentence = fmt.Sprintf("%s: those of process value %s, until %s", label, e.Process, until)
 	}
-	if e.Confidence != census.Certain {
+	if e.Confidence != census.ConfidenceCertain {
 		sentence += fmt.Sprintf(" (%s)", e.Confidence)
 	}
 	return label, sentence

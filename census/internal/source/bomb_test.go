@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/testenv"
 )
 

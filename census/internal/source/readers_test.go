@@ -16,7 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
@@ -199,7 +199,7 @@ func TestEveryFormat(t *testing.T) {
 func TestFormats(t *testing.T) {
 	const id = "507f1f77bcf86cd799439011"
 	all := forms(t)
-	want := map[source.Format]struct {
+	want := map[string]struct {
 		data []byte
 		unit string
 	}{
@@ -207,7 +207,7 @@ func TestFormats(t *testing.T) {
 		source.CSV: {[]byte("n,_id\n1," + id + "\n"), "row"}, source.List: {[]byte(id), "line"},
 		source.Grep: {[]byte("order " + id + " failed"), "line"},
 	}
-	for _, format := range source.Formats {
+	for _, format := range source.Formats() {
 		w, ok := want[format]
 		o := source.Options{}
 		switch {
@@ -287,17 +287,17 @@ func TestTexts(t *testing.T) {
 		{"csv column", "name,ref\r\nx,ObjectId(" + idA + ")\r\ny\r\n", census.Options{Column: "ref"}, "1 ids, without 1"},
 		{"csv of one column", "\ufeff_id\n" + idA + "\n", census.Options{}, "1 ids, without 0"},
 		{"csv with a broken row", "_id,n\n" + idA + ",a\"b\n" + idB + ",c\n", census.Options{}, "1 ids, without 0, broken 1"},
-		{"csv without the column", "a,b\n1,2\n", census.Options{Format: source.CSV}, "0 ids, without 0, error"},
-		{"grep", "x " + idA + ":" + idB + "\n" + idA + "0 " + idB[1:] + "\n\x00\xff" + strings.ToUpper(idB), census.Options{Format: source.Grep}, "3 ids, without 0"},
-		{"grep of digits alone", strings.Repeat("a", 1<<20), census.Options{Format: source.Grep}, "0 ids, without 0"},
+		{"csv without the column", "a,b\n1,2\n", census.Options{Format: census.FormatCSV}, "0 ids, without 0, error"},
+		{"grep", "x " + idA + ":" + idB + "\n" + idA + "0 " + idB[1:] + "\n\x00\xff" + strings.ToUpper(idB), census.Options{Format: census.FormatGrep}, "3 ids, without 0"},
+		{"grep of digits alone", strings.Repeat("a", 1<<20), census.Options{Format: census.FormatGrep}, "0 ids, without 0"},
 		{"array of ids", `[{"$oid":"` + idA + `"}, "` + idB + `", ObjectId("` + idA + `"), 7]`, census.Options{}, "3 ids, [int:1], without 0"},
 		{"shell", `{ "_id" : ObjectId("` + idA + `"), "n" : NumberLong(7) }` + "\n", census.Options{}, "1 ids, without 0"},
 		{"escaped key", `{"\u005fid":{"$oid":"` + idA + `"}}` + "\n", census.Options{}, "1 ids, without 0"},
 		{"an id, and not quite one", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idB[1:] + `x"}}` + "\n", census.Options{}, "1 ids, [object:2], without 0"},
 		{"not quite an id", `{"_id":{"$oid":"` + idA + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idA[1:] + `"}}`, census.Options{}, "0 ids, [object:2], without 0"},
 		{"broken lines", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `"},` + "\nnonsense\n{]}\n\n", census.Options{}, "1 ids, without 0, broken 3"},
-		{"grep behind escapes", `a\u003c` + idA + `\u003e b\b` + idA + ` c\f` + idB + ` \n` + idA + ` \x3c` + idB + ` \x` + idA + ` %22` + idB + `%22 \\u0022` + idA, census.Options{Format: source.Grep}, "8 ids, without 0"},
-		{"grep of what only looks like an escape", `u003c` + idA + ` \u03c` + idA + ` \u0003c` + idA + ` x3c` + idB + ` \x3` + idB + ` \a` + idA + ` b` + idA + ` %2` + idB + ` 22` + idB, census.Options{Format: source.Grep}, "0 ids, without 0"},
+		{"grep behind escapes", `a\u003c` + idA + `\u003e b\b` + idA + ` c\f` + idB + ` \n` + idA + ` \x3c` + idB + ` \x` + idA + ` %22` + idB + `%22 \\u0022` + idA, census.Options{Format: census.FormatGrep}, "8 ids, without 0"},
+		{"grep of what only looks like an escape", `u003c` + idA + ` \u03c` + idA + ` \u0003c` + idA + ` x3c` + idB + ` \x3` + idB + ` \a` + idA + ` b` + idA + ` %2` + idB + ` 22` + idB, census.Options{Format: census.FormatGrep}, "0 ids, without 0"},
 		{"mongosh", "[\n  {\n    _id: ObjectId('" + idA + "'),\n    name: \"it's }\",\n    'a b': [ 1, 'x}', `'\"}` ],\n    when: ISODate('2024-01-01T00:00:00.000Z'),\n    n: Long('5'), re: new Date(1, 2)\n  },\n  { n: 2, _id: ObjectId(\"" + idB + "\") },\n  { _id: UUID('00112233-4455-6677-8899-aabbccddeeff') },\n  { _id: ISODate('2024-01-01') },\n]\n", census.Options{}, "2 ids, [date:1 uuid:1], without 0"},
 		{"mongosh by line", "{ _id: ObjectId('" + idA + "'), n: 1 }\n{_id:ObjectId('" + idB + "')}\n{ _id: new ObjectId('" + idB + "'), }\n", census.Options{}, "3 ids, without 0"},
 		{"mongosh with more", "[\n { _id: ObjectId('" + idA + "') }\n]\nType \"it\" for more\n", census.Options{}, "1 ids, without 0, error"},
@@ -328,7 +328,7 @@ func TestEscapesBetweenBlocks(t *testing.T) {
 	for _, escape := range []string{`\u003c`, `\x3c`, `%3c`, `\b`, `\f`, `\n`, `\\`, `u`, ` `} {
 		for shift := range 40 {
 			text := strings.Repeat("z", 256<<10-shift) + escape + idA + ">"
-			r, err := read(t, strings.NewReader(text), &census.Options{Format: source.Grep})
+			r, err := read(t, strings.NewReader(text), &census.Options{Format: census.FormatGrep})
 			if err != nil || r.IDs != 1 {
 				t.Errorf("%s %d bytes before the end of a block: %d ids, %v", escape, shift, r.IDs, err)
 			}
@@ -342,7 +342,7 @@ func TestLongRuns(t *testing.T) {
 	for _, before := range []string{"", "z", `\u`} {
 		for n := 256<<10 - 40; n < 256<<10+70; n += testenv.Size(3, 1) {
 			text := before + strings.Repeat("a", n) + " " + idA + " " + strings.Repeat("b", 3*n)
-			r, err := read(t, strings.NewReader(text), &census.Options{Format: source.Grep})
+			r, err := read(t, strings.NewReader(text), &census.Options{Format: census.FormatGrep})
 			if err != nil || r.IDs != 1 {
 				t.Errorf("%q and %d digits: %d ids, %v", before, n, r.IDs, err)
 			}
@@ -407,9 +407,9 @@ func TestUTF16(t *testing.T) {
 	if err != nil || len(document) != 65_279 {
 		t.Fatalf("a document of %d bytes, %v", len(document), err)
 	}
-	for _, format := range []source.Format{source.Auto, source.Grep} {
+	for _, format := range []string{source.Auto, source.Grep} {
 		for _, text := range []string{"\xff\xfe5\x000\x007\x00", "\xfe\xff\x005\x000\x007"} {
-			if _, err := source.Open(strings.NewReader(text), source.Options{Format: format}); !errors.Is(err, source.ErrFormat) || !strings.Contains(err.Error(), "iconv -f UTF-16") {
+			if _, err := source.Open(strings.NewReader(text), source.Options{Format: format}); !errors.Is(err, census.ErrFormat) || !strings.Contains(err.Error(), "iconv -f UTF-16") {
 				t.Errorf("%s, %q: %v", format, text, err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/objectid"
 )
 

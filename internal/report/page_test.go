@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 )
 
 func page(t *testing.T, r *census.Report) string {
@@ -33,7 +33,7 @@ func has(t *testing.T, what, got string, parts ...string) {
 func TestPage(t *testing.T) {
 	r := small()
 	r.Events = append(r.Events,
-		census.Event{Kind: census.KindResumed, Start: day(12), End: day(13), Process: "b2b2b2b2b2", Confidence: census.Certain})
+		census.Event{Kind: census.KindResumed, Start: day(12), End: day(13), Process: "b2b2b2b2b2", Confidence: census.ConfidenceCertain})
 	for i := range r.TopProcesses {
 		r.TopProcesses[i].Timeline = make([]int64, len(r.Timeline.Buckets))
 		r.TopProcesses[i].Timeline[3] = 7
@@ -139,7 +139,7 @@ func TestHostileText(t *testing.T) {
 
 // TestLines holds how many buckets are one line of the text, and how a line begins.
 func TestLines(t *testing.T) {
-	of := func(by census.Step, n int, step time.Duration, chosen bool) string {
+	of := func(by census.Interval, n int, step time.Duration, chosen bool) string {
 		r := &census.Report{Field: "_id", Timeline: census.Timeline{By: by, Zone: "UTC", Chosen: chosen}}
 		for i := range n {
 			r.Timeline.Buckets = append(r.Timeline.Buckets, census.Bucket{Start: day(1).Add(time.Duration(i) * step), IDs: 1})
@@ -164,13 +164,13 @@ func TestLines(t *testing.T) {
 	}
 	bar := strings.Repeat("#", 53)
 	for _, test := range []struct{ got, want string }{
-		{of(census.Hour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " < deleted 50 % 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
-		{of(census.Hour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < several at once"},
-		{of(census.Hour, 96, time.Hour, true), "2 hours, UTC 2024-01-01 00:00 2 "},
-		{of(census.Hour, 97, time.Hour, false), "hour, UTC 2024-01-01 00:00 1 "},
+		{of(census.IntervalHour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " < deleted 50 % 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
+		{of(census.IntervalHour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < several at once"},
+		{of(census.IntervalHour, 96, time.Hour, true), "2 hours, UTC 2024-01-01 00:00 2 "},
+		{of(census.IntervalHour, 97, time.Hour, false), "hour, UTC 2024-01-01 00:00 1 "},
 
-		{of(census.Month, 2, 31*24*time.Hour, true), "month, UTC 2024-01 1 "},
-		{of(census.Year, 2, 366*24*time.Hour, true), "year, UTC 2024 1 "},
+		{of(census.IntervalMonth, 2, 31*24*time.Hour, true), "month, UTC 2024-01 1 "},
+		{of(census.IntervalYear, 2, 366*24*time.Hour, true), "year, UTC 2024 1 "},
 	} {
 		has(t, "lines", test.got, test.want)
 	}

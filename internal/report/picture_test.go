@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/testenv"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -29,14 +29,14 @@ func small() *census.Report {
 		IDs: 1101, Distinct: 1090, Outside: 3, Without: 2,
 		Others: []census.Other{{Type: "string", Count: 4, Examples: []census.Value{{Text: "\"x\u202e\"", Position: census.Position{Source: "a.bson", Unit: "document", Number: 3}}}}},
 		First:  &first, Last: &last,
-		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1, End: day(21)},
+		Timeline:  census.Timeline{By: census.IntervalDay, Zone: "UTC", Beyond: 1, End: day(21)},
 		Processes: 1234, Gaps: 5678,
 		ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
 		Events: []census.Event{
-			{Kind: census.KindClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
-			{Kind: census.KindOutage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
-			{Kind: census.KindImport, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
-			{Kind: census.KindResumed, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
+			{Kind: census.KindClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.ConfidenceCertain}, // before the timeline
+			{Kind: census.KindOutage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.ConfidenceCertain},
+			{Kind: census.KindImport, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.ConfidenceLikely},
+			{Kind: census.KindResumed, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.ConfidenceCertain}, // after it
 		},
 		TopProcesses: []census.Process{
 			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12},

@@ -36,7 +36,7 @@ type Options struct {
 	Field string
 
 	// Format is how the source is written. Default: [Auto].
-	Format Format
+	Format string
 
 	// Column is the column that is read from CSV. Default: Field.
 	Column string
@@ -77,7 +77,7 @@ func (o Options) WithDefaults() Options {
 type Input struct {
 	// Format is how the source is written, and Unit is what places count:
 	// document, line or row.
-	Format Format
+	Format string
 	Unit   string
 
 	options  Options
@@ -93,7 +93,7 @@ type Input struct {
 // [ErrFormat] or in's error; an o.Format that is not among [Formats] is an [ErrFormat].
 func Open(in io.Reader, o Options) (*Input, error) {
 	o = o.WithDefaults()
-	if !slices.Contains(Formats, o.Format) {
+	if !slices.Contains(Formats(), o.Format) {
 		return nil, fmt.Errorf("%w: %q", ErrFormat, o.Format)
 	}
 	text, err := newContent(in, &o)
@@ -108,7 +108,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	}
 	s := &Input{
 		Format: format, options: o, path: strings.Split(o.Field, "."), elements: o.Field != "_id", text: text,
-		reader: readers[slices.Index(Formats, format)],
+		reader: readers[slices.Index(Formats(), format)],
 	}
 	if format == JSON && oneToALine(text.head) {
 		s.reader = jsonLineReader
@@ -122,7 +122,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 }
 
 // formatOf returns the format of text. err is the error of opening it.
-func (o *Options) formatOf(text *content, err error) (Format, error) {
+func (o *Options) formatOf(text *content, err error) (string, error) {
 	if err == ErrEmpty {
 		if o.Format == Grep {
 			return Grep, nil // a text without ids

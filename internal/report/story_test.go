@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )

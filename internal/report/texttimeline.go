@@ -88,13 +88,13 @@ func group(t census.Timeline, limit int) []census.Bucket {
 
 // steps are how the start of a bucket is written, and how many buckets make a good line, the
 // fewest first.
-var steps = map[census.Step]struct {
+var steps = map[census.Interval]struct {
 	format string
 	round  []int
 }{
-	census.Minute: {"2006-01-02 15:04", []int{1, 2, 5, 10, 15, 30}}, census.Hour: {"2006-01-02 15:04", []int{1, 2, 3, 6, 12, 24}},
-	census.Day: {"2006-01-02", []int{1, 2, 7, 14}}, census.Week: {"2006-01-02", []int{1, 2, 4, 13, 26}},
-	census.Month: {"2006-01", []int{1, 3, 6, 12, 24}}, census.Year: {"2006", []int{1, 2, 5, 10}},
+	census.IntervalMinute: {"2006-01-02 15:04", []int{1, 2, 5, 10, 15, 30}}, census.IntervalHour: {"2006-01-02 15:04", []int{1, 2, 3, 6, 12, 24}},
+	census.IntervalDay: {"2006-01-02", []int{1, 2, 7, 14}}, census.IntervalWeek: {"2006-01-02", []int{1, 2, 4, 13, 26}},
+	census.IntervalMonth: {"2006-01", []int{1, 3, 6, 12, 24}}, census.IntervalYear: {"2006", []int{1, 2, 5, 10}},
 }
 
 // shown returns the events of r in the time of its timeline.

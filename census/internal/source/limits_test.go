@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/testenv"
 )
 
@@ -53,7 +52,7 @@ func TestLongLines(t *testing.T) {
 	if got := found(r); got != "2 ids, without 0" || err != nil {
 		t.Errorf("an _id behind 20 MiB: %s, %v", got, err)
 	}
-	for _, format := range []source.Format{source.Grep, source.List, source.JSON, source.CSV, source.BSON} {
+	for _, format := range []census.Format{census.FormatGrep, census.FormatList, census.FormatJSON, census.FormatCSV, census.FormatBSON} {
 		r, err := read(t, io.MultiReader(strings.NewReader("_id\n"), long(70<<20), strings.NewReader("\n"+idA+"\n")), &census.Options{Format: format})
 		if err == nil && r.IDs != 1 {
 			t.Errorf("%v: %d ids, %v", format, r.IDs, err)
@@ -105,7 +104,7 @@ func TestDeepNesting(t *testing.T) {
 		around := binary.LittleEndian.AppendUint32(nil, uint32(4+3+len(doc)+1))
 		doc = append(append(append(around, "\x03a\x00"...), doc...), 0)
 	}
-	r, err = read(t, bytes.NewReader(doc), &census.Options{Format: source.BSON, Field: path})
+	r, err = read(t, bytes.NewReader(doc), &census.Options{Format: census.FormatBSON, Field: path})
 	if err != nil || found(r) != "0 ids, [object:1], without 0" {
 		t.Errorf("deep BSON: %s, %v", found(r), err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/testenv"
 )
 

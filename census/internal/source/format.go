@@ -13,31 +13,20 @@ import (
 	"github.com/oidkit/oid/internal/each"
 )
 
-// Format is how a source is written. Compression with gzip or zstd is detected in every
-// format.
-type Format string
-
+// The formats, see census.Format.
 const (
-	// Auto detects the format from the content.
-	Auto Format = "auto"
-	// BSON is documents one after another, as in the files of mongodump.
-	BSON Format = "bson"
-	// Archive is the format of mongodump --archive.
-	Archive Format = "archive"
-	// JSON is documents in MongoDB Extended JSON, canonical or relaxed: one to a
-	// line, over several lines, or as one array.
-	JSON Format = "json"
-	// CSV is comma-separated values with the columns' names in the first row.
-	CSV Format = "csv"
-	// List is one id per line.
-	List Format = "list"
-	// Grep is any text: every run of exactly 24 hexadecimal digits is an id.
-	Grep Format = "grep"
+	Auto    = "auto"
+	BSON    = "bson"
+	Archive = "archive"
+	JSON    = "json"
+	CSV     = "csv"
+	List    = "list"
+	Grep    = "grep"
 )
 
 // reader is how a format is read.
 type reader struct {
-	format  Format
+	format  string
 	unit    string   // what places count
 	endings []string // of the names of files that say that they have the format
 
@@ -68,8 +57,8 @@ var jsonLineReader = reader{
 	parse: func(s *Input) blockParser { return (&jsonLines{Input: s}).parse }, cut: betweenLines,
 }
 
-// Formats are all formats.
-var Formats = each.Of(readers, func(r reader) Format { return r.format })
+// Formats returns all formats.
+func Formats() []string { return each.Of(readers, func(r reader) string { return r.format }) }
 
 var (
 	// ErrFormat is wrapped by the error for a source that is in none of the
@@ -96,7 +85,7 @@ const utf8Mark = "\ufeff"
 
 // detect returns the format of a source that begins with data. column is the name of
 // the column that a CSV file must have.
-func detect(data []byte, column string) (Format, error) {
+func detect(data []byte, column string) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(archiveMagic)):
 		return Archive, nil
@@ -166,7 +155,7 @@ func oneToALine(data []byte) bool {
 const prefixSize = 64 << 10
 
 // formatByName returns the format of documents that the name of a file says it has, or "".
-func formatByName(name string) Format {
+func formatByName(name string) string {
 	for _, c := range compressions {
 		name = strings.TrimSuffix(name, c.ending)
 	}

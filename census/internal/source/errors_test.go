@@ -13,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -55,7 +54,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	} {
 		o := &census.Options{}
 		if strings.HasPrefix(test.name, "no end") {
-			o.Format = source.BSON
+			o.Format = census.FormatBSON
 		}
 		r, err := read(t, bytes.NewReader(test.data), o)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -80,7 +79,7 @@ func TestErrorsSayWhere(t *testing.T) {
 func TestErrorsNameTheEncoding(t *testing.T) {
 	const hint = "the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
 	const ids = "507f1f77bcf86cd799439011,1\n"
-	for _, format := range []source.Format{source.Auto, source.CSV} {
+	for _, format := range []census.Format{census.FormatAuto, census.FormatCSV} {
 		for text, want := range map[string]bool{
 			"\xb1\xe0\xba\xc5,n\n" + ids: true, // 编号 in GBK
 			"编码,n\n" + ids:               false,
@@ -96,7 +95,7 @@ func TestErrorsNameTheEncoding(t *testing.T) {
 		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION",
 	} {
 		_, err := read(t, strings.NewReader(text), nil)
-		if !errors.Is(err, source.ErrFormat) || strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, census.ErrFormat) || strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q and nothing of encodings", text, err, want)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
-	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -20,7 +19,7 @@ import (
 // for.
 func FuzzRead(f *testing.F) {
 	for _, data := range forms(f) {
-		for format := range source.Formats {
+		for format := range census.Formats() {
 			f.Add(data, uint8(format), "_id")
 		}
 		f.Add(data, uint8(0), "lines.item")
@@ -38,13 +37,13 @@ func FuzzRead(f *testing.F) {
 	f.Add(bytes.Repeat([]byte(`{"a":`), 10_000), uint8(3), "a.a")
 	f.Add(bytes.Repeat([]byte("["), 10_000), uint8(3), "_id")
 	f.Fuzz(func(t *testing.T, data []byte, format uint8, field string) {
-		o := &census.Options{Format: source.Formats[int(format)%len(source.Formats)], Field: field, Workers: 2}
+		o := &census.Options{Format: census.Formats()[int(format)%len(census.Formats())], Field: field, Workers: 2}
 		r, err := read(t, bytes.NewReader(data), o)
 		slow, slowErr := read(t, iotest.OneByteReader(bytes.NewReader(data)), o)
 		if found(r) != found(slow) || (err == nil) != (slowErr == nil) {
 			t.Errorf("at once: %s, %v; byte by byte: %s, %v", found(r), err, found(slow), slowErr)
 		}
-		if o.Format != source.Auto && r.IDs > int64(len(data)/objectid.Size) {
+		if o.Format != census.FormatAuto && r.IDs > int64(len(data)/objectid.Size) {
 			t.Errorf("%d ids in %d bytes", r.IDs, len(data))
 		}
 		if (err != nil) != (r.Sources[0].Error != "") {
@@ -74,8 +73,8 @@ func FuzzGrep(f *testing.F) {
 				want++
 			}
 		}
-		r, err := read(t, bytes.NewReader(data), &census.Options{Format: source.Grep})
-		if r.IDs != want || err != nil && !errors.Is(err, source.ErrEmpty) && data[0] != 0x1f && data[0] != 0x28 {
+		r, err := read(t, bytes.NewReader(data), &census.Options{Format: census.FormatGrep})
+		if r.IDs != want || err != nil && !errors.Is(err, census.ErrEmpty) && data[0] != 0x1f && data[0] != 0x28 {
 			t.Errorf("%d ids, %v, want %d", r.IDs, err, want)
 		}
 		if err == nil && r.Sources[0].Units != int64(bytes.Count(data, []byte{'\n'})) {
