@@ -169,7 +169,7 @@ check:
 # test of the package runs. Each worker has a copy of the module and runs all tests of
 # the package for each mutation.
 .PHONY: mutants
-mutants: PKG = ./timerange
+mutants: PKG = ./internal/timerange
 mutants:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 $(PKG) | grep -vE ' KILLED | NOT VIABLE '

@@ -12,7 +12,7 @@ import (
 
 // at returns an id of the time t with some process value and counter.
 func at(t time.Time, counter byte) objectid.ID {
-	id := objectid.At(t)
+	id := objectid.MinAt(t)
 	copy(id[4:], "\xaa\xbb\xcc\xdd\xee\x00\x00")
 	id[11] = counter
 	return id

@@ -236,7 +236,7 @@ func (p *population) spoil() {
 	}
 	if p.random.IntN(2) == 0 {
 		for range 1 + p.random.IntN(3) {
-			insert(at(), objectid.At(time.Unix(p.start+p.random.Int64N(1000), 0)))
+			insert(at(), objectid.MinAt(time.Unix(p.start+p.random.Int64N(1000), 0)))
 			p.bounds++
 		}
 	}

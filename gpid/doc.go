@@ -8,7 +8,7 @@
 // the kernel uses a pid again. A [GPID] is different for every run.
 //
 // Most programs need [Self], which returns the GPID of this process, and [Parse],
-// which reads one. [Of] finds a process of this host by its pid, and
+// which reads one. [ProcessOf] finds a process of this host by its pid, and
 // [Process.Alive] reports whether that same process still runs.
 //
 // # What is promised
@@ -30,7 +30,7 @@
 //
 // # Other systems
 //
-// On systems other than Linux GPIDs work as well, but [Of] and the methods of
+// On systems other than Linux GPIDs work as well, but [ProcessOf] and the methods of
 // [Process] return an error that wraps [errors.ErrUnsupported]: there, the existence of a
 // pid does not show that it is the same process.
 package gpid

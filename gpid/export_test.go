@@ -12,9 +12,9 @@ func in[T any](proc fs.FS, do func() (T, error)) (T, error) {
 	return do()
 }
 
-// OfFS is [Of] with the given proc file system.
-func OfFS(proc fs.FS, pid int) (Process, error) {
-	return in(proc, func() (Process, error) { return Of(pid) })
+// ProcessOfFS is [ProcessOf] with the given proc file system.
+func ProcessOfFS(proc fs.FS, pid int) (Process, error) {
+	return in(proc, func() (Process, error) { return ProcessOf(pid) })
 }
 
 // AliveFS is [Process.Alive] with the given proc file system.

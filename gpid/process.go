@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// ErrNoProcess is wrapped by the error of [Of] if no process has the pid, or
+	// ErrNoProcess is wrapped by the error of [ProcessOf] if no process has the pid, or
 	// if the process with the pid has ended and only its exit status is left.
 	ErrNoProcess = errors.New("gpid: no such process")
 
@@ -32,11 +32,11 @@ type Process struct {
 	Ticks uint64 `json:"ticks" bson:"ticks"`
 }
 
-// Of returns the process of this host that now has the given pid in the PID
+// ProcessOf returns the process of this host that now has the given pid in the PID
 // namespace of the caller. If there is none, the error wraps [ErrNoProcess]; on a
 // system other than Linux it wraps [errors.ErrUnsupported]. Other errors say which
 // file of /proc could not be read.
-func Of(pid int) (Process, error) {
+func ProcessOf(pid int) (Process, error) {
 	proc, here, err := system()
 	if err != nil {
 		return Process{}, err

@@ -41,7 +41,7 @@ func TestOfReadsWhatTheKernelWrites(t *testing.T) {
 	for _, name := range []string{
 		"cat", "tmux: server", "a b", ") ", "x) R 1 1 1 (y", ")))", "((", "", "evil) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 666 1", "new\nline",
 	} {
-		got, err := gpid.OfFS(proc(statLine(4711, name, "S", 91910)), 4711)
+		got, err := gpid.ProcessOfFS(proc(statLine(4711, name, "S", 91910)), 4711)
 		want := gpid.Process{Boot: bootID, Namespace: 4026531836, PID: 4711, Ticks: 91910}
 		if err != nil || got != want {
 			t.Errorf("name %q: %+v, %v, want %+v", name, got, err, want)
@@ -51,7 +51,7 @@ func TestOfReadsWhatTheKernelWrites(t *testing.T) {
 
 // Process 1 is a process like any other.
 func TestOfTheFirstProcess(t *testing.T) {
-	p, err := gpid.OfFS(proc(), 1)
+	p, err := gpid.ProcessOfFS(proc(), 1)
 	if err != nil || p.PID != 1 || p.Ticks != 3 {
 		t.Fatalf("Of(1) = %+v, %v, want ticks 3", p, err)
 	}
@@ -61,7 +61,7 @@ func TestOfTheFirstProcess(t *testing.T) {
 }
 
 func TestAliveTellsRunsApart(t *testing.T) {
-	p, err := gpid.OfFS(proc(statLine(4711, "x", "S", 91910)), 4711)
+	p, err := gpid.ProcessOfFS(proc(statLine(4711, "x", "S", 91910)), 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func statWithMemory(code, stack uint64) string {
 }
 
 func TestProgramDiffersAfterExec(t *testing.T) {
-	p, err := gpid.OfFS(proc(statWithMemory(1, 2)), 4711)
+	p, err := gpid.ProcessOfFS(proc(statWithMemory(1, 2)), 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestProgramDiffersAfterExec(t *testing.T) {
 // not taken for another one.
 func TestStatCutShort(t *testing.T) {
 	whole := statWithMemory(94363116523520, 140724537434560)
-	p, err := gpid.OfFS(proc(whole), 4711)
+	p, err := gpid.ProcessOfFS(proc(whole), 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +152,14 @@ func TestStatCutShort(t *testing.T) {
 	for n := range len(whole) {
 		host := proc()
 		host["4711/stat"] = file(whole[:n])
-		if got, err := gpid.OfFS(host, 4711); err == nil && got != p {
+		if got, err := gpid.ProcessOfFS(host, 4711); err == nil && got != p {
 			t.Errorf("%q: %+v, want an error or %+v", whole[:n], got, p)
 		}
 		if got, err := p.ProgramFS(host); err == nil && got != 0 && got != program {
 			t.Errorf("%q: program %d, want an error, 0 or %d", whole[:n], got, program)
 		}
 	}
-	_, err = gpid.OfFS(proc("4711 (x) S 1"), 4711)
+	_, err = gpid.ProcessOfFS(proc("4711 (x) S 1"), 4711)
 	if want := "2 fields after the name, want 27 or more"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("two fields: %v, want an error with %q", err, want)
 	}
@@ -171,12 +171,12 @@ func TestOfRefusesWhatEnded(t *testing.T) {
 		"zombie": proc(statLine(4711, "x", "Z", 91910)),
 		"dead":   proc(statLine(4711, "x", "X", 91910)),
 	} {
-		if p, err := gpid.OfFS(host, 4711); !errors.Is(err, gpid.ErrNoProcess) {
+		if p, err := gpid.ProcessOfFS(host, 4711); !errors.Is(err, gpid.ErrNoProcess) {
 			t.Errorf("%s: %+v, %v, want ErrNoProcess", name, p, err)
 		}
 	}
 	for _, pid := range []int{0, -1} {
-		if p, err := gpid.OfFS(proc(), pid); !errors.Is(err, gpid.ErrNoProcess) {
+		if p, err := gpid.ProcessOfFS(proc(), pid); !errors.Is(err, gpid.ErrNoProcess) {
 			t.Errorf("pid %d: %+v, %v, want ErrNoProcess", pid, p, err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestOfRefusesWhatEnded(t *testing.T) {
 // and never the news that a process is dead.
 func TestProcThatLies(t *testing.T) {
 	good := statLine(4711, "x", "S", 91910)
-	known, err := gpid.OfFS(proc(good), 4711)
+	known, err := gpid.ProcessOfFS(proc(good), 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestProcThatLies(t *testing.T) {
 		cases[fmt.Sprintf("cut %d digits into the start", i)] = with("4711/stat", good[:strings.Index(good, "91910")+i])
 	}
 	for name, host := range cases {
-		if p, err := gpid.OfFS(host, 4711); err == nil || errors.Is(err, gpid.ErrNoProcess) {
+		if p, err := gpid.ProcessOfFS(host, 4711); err == nil || errors.Is(err, gpid.ErrNoProcess) {
 			t.Errorf("%s: Of = %+v, %v, want an error that does not say the process has ended", name, p, err)
 		} else if !strings.HasPrefix(err.Error(), "gpid: ") {
 			t.Errorf("%s: error %q does not say where it comes from", name, err)
@@ -243,7 +243,7 @@ func FuzzStat(f *testing.F) {
 	f.Add(statLine(4711, "x) S 1 (", "Z", 0))
 	f.Add("4711 (")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := gpid.OfFS(proc("1 (init) S", "4711 "+text, text), 4711)
+		p, err := gpid.ProcessOfFS(proc("1 (init) S", "4711 "+text, text), 4711)
 		if err == nil && (p.PID != 4711 || p.Boot != bootID) {
 			t.Errorf("%q: %+v", text, p)
 		}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	g, err := gpid.Self("10.0.0.7:8080")
-	_, ofErr := gpid.Of(os.Getpid())
+	_, ofErr := gpid.ProcessOf(os.Getpid())
 	os.Stdout.WriteString(g.String() + "\t" + errText(err) + "\t" + errText(ofErr) + "\n")
 	os.Stdin.Read(make([]byte, 1))
 	os.Exit(0)
@@ -130,11 +130,11 @@ func TestSelfAddresses(t *testing.T) {
 }
 
 func TestOfThisProcess(t *testing.T) {
-	p, err := gpid.Of(os.Getpid())
+	p, err := gpid.ProcessOf(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := gpid.Of(os.Getpid()); err != nil || again != p {
+	if again, err := gpid.ProcessOf(os.Getpid()); err != nil || again != p {
 		t.Errorf("Of twice: %+v and %+v, %v", p, again, err)
 	}
 	if !gpid.KnowsItsPlace() {
@@ -163,7 +163,7 @@ func TestTwoRunsOfOneProgram(t *testing.T) {
 	if err1 != nil || err2 != nil || g1.Compare(g2) != -1 || g1.PID() != pid1 || g2.PID() != pid2 {
 		t.Errorf("two runs at one address: %v and %v, want the later one to sort later", report1, report2)
 	}
-	p1, err := gpid.Of(pid1)
+	p1, err := gpid.ProcessOf(pid1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestTwoRunsOfOneProgram(t *testing.T) {
 		}
 	}
 	end1()
-	if _, err := gpid.Of(pid1); !errors.Is(err, gpid.ErrNoProcess) {
+	if _, err := gpid.ProcessOf(pid1); !errors.Is(err, gpid.ErrNoProcess) {
 		t.Errorf("Of a process that was waited for: %v, want ErrNoProcess", err)
 	}
 }
@@ -219,7 +219,7 @@ func TestOfNoProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := gpid.Of(limit + 1); !errors.Is(err, gpid.ErrNoProcess) {
+	if p, err := gpid.ProcessOf(limit + 1); !errors.Is(err, gpid.ErrNoProcess) {
 		t.Errorf("Of(pid_max + 1) = %+v, %v, want ErrNoProcess", p, err)
 	}
 }

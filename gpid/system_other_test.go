@@ -15,7 +15,7 @@ func TestOtherSystemsSayWhatTheyLack(t *testing.T) {
 	if again, _ := gpid.Self("127.0.0.1:8080"); err != nil || g.PID() != os.Getpid() || again != g {
 		t.Errorf("Self = %v, %v, then %v", g, err, again)
 	}
-	if p, err := gpid.Of(os.Getpid()); !errors.Is(err, errors.ErrUnsupported) {
+	if p, err := gpid.ProcessOf(os.Getpid()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Of = %+v, %v, want ErrUnsupported", p, err)
 	}
 	if alive, err := (gpid.Process{}).Alive(); !errors.Is(err, errors.ErrUnsupported) {

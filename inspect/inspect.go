@@ -1,11 +1,15 @@
-// Package inspect shows the creation time and the fields of one id, and how reliable
-// they are.
+// Package inspect reads ids in any text and says what they contain: the creation time and
+// the other fields, and how reliable they are.
 //
-// [Inspect] reads a single id; package paste finds ids in text. The bytes of an
-// ObjectId do not reveal which layout was used, so it is read under all three
-// layouts, and every reading has a verdict and the reason for it. Ids of other
-// formats are recognized by their form: UUID versions 1 to 8, ULID, KSUID, xid,
-// Snowflake, TypeID, CUID2, the push ids of Firebase, and the gpids of package gpid.
+// Start with [Inspect], which reads one id with nothing around it. [Scan] finds the ids in
+// what people paste: lists, documents, and single ids in the notations of shells, drivers
+// and SQL. [Find] and [FindAll] find those that nothing else looks like, in any text, such
+// as a log. [ParseObjectID] reads one ObjectId in any of the notations.
+//
+// The bytes of an ObjectId do not reveal which layout was used, so Inspect reads it under
+// all three layouts, and gives every reading a verdict and the reason for it. It recognises
+// ids of other formats by their form: UUID versions 1 to 8, ULID, KSUID, xid, Snowflake,
+// TypeID, CUID2, the push ids of Firebase, and the gpids of package gpid.
 //
 // All functions are safe for concurrent use.
 package inspect
@@ -163,8 +167,8 @@ var kinds = []kind{
 	{GPID, "gpid", readGPID, nil},
 }
 
-// Formats are all formats.
-var Formats = each.Of(kinds, func(k kind) Format { return k.format })
+// Formats returns all formats, in a slice that belongs to the caller.
+func Formats() []Format { return each.Of(kinds, func(k kind) Format { return k.format }) }
 
 // Names returns the names of all formats for people, as a list in words.
 func Names() string {
@@ -186,8 +190,11 @@ const (
 	Bound Verdict = "bound"
 )
 
-// Verdicts are all verdicts, best first.
-var Verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
+// verdicts are all verdicts, best first.
+var verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
+
+// Verdicts returns all verdicts, best first, in a slice that belongs to the caller.
+func Verdicts() []Verdict { return slices.Clone(verdicts) }
 
 // Inspect reads s, an id with nothing around it. If s is not an id of a known
 // format, the error wraps [ErrUnknown] and describes an id of its length. A nil o
@@ -197,7 +204,7 @@ func Inspect(s string, o *Options) (Report, error) {
 	for _, k := range kinds {
 		if report, ok := k.read(s, options); ok {
 			slices.SortStableFunc(report.Readings, func(a, b Reading) int {
-				return cmp.Compare(slices.Index(Verdicts, a.Verdict), slices.Index(Verdicts, b.Verdict))
+				return cmp.Compare(slices.Index(verdicts, a.Verdict), slices.Index(verdicts, b.Verdict))
 			})
 			report.Time = report.Readings[0].Time
 			return report, nil

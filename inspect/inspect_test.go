@@ -193,7 +193,7 @@ func TestInspect(t *testing.T) {
 		}
 		read[report.Readings[0].Format] = true
 	}
-	for _, format := range inspect.Formats {
+	for _, format := range inspect.Formats() {
 		if !read[format] {
 			t.Errorf("no vector of the format %s: add an id with its readings to this test", format)
 		}
@@ -206,7 +206,7 @@ func firstOf(second string) string {
 	if err != nil {
 		panic(err)
 	}
-	return objectid.At(t).String()[:8] + "0102030405060708"
+	return objectid.MinAt(t).String()[:8] + "0102030405060708"
 }
 
 func TestPlausibility(t *testing.T) {
@@ -223,7 +223,7 @@ func TestPlausibility(t *testing.T) {
 		{"since random values", firstOf("2018-08-01T00:00:00Z"), nil, "modern", inspect.Likely},
 		{"in five minutes", firstOf("2026-11-20T12:05:00Z"), nil, "modern", inspect.Likely},
 		{"later than that", firstOf("2026-11-20T12:05:01Z"), nil, "modern", inspect.Unlikely},
-		{"a bound", objectid.At(today).String(), nil, "modern", inspect.Bound},
+		{"a bound", objectid.MinAt(today).String(), nil, "modern", inspect.Bound},
 		{"zero", objectid.ID{}.String(), nil, "classic", inspect.Bound},
 		{"hint", "507f1f77bcf86cd799439011", &java, "java", inspect.Likely},
 		{"pid 65536, or 0", "507f1f77bcf86c0000439011", nil, "classic", inspect.Possible},

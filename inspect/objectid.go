@@ -39,7 +39,7 @@ func readObjectID(s string, o Options) (Report, bool) {
 	all.judge(id.Time(), era.First, o, Likely, "")
 	if id.IsZero() {
 		all.Verdict, all.Reason = Bound, "all zeros: not an id"
-	} else if id == objectid.At(id.Time()) {
+	} else if id == objectid.MinAt(id.Time()) {
 		all.Verdict, all.Reason = Bound, "only a time: an end of a range of ids"
 	}
 	host := hostOf(id, o.Hosts)

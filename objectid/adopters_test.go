@@ -21,7 +21,7 @@ func TestClassicGeneratorsOfOneProcess(t *testing.T) {
 			a.Fill(ids[:30_000])
 			b.Fill(ids[30_000:])
 			// Only where the counter comes round a later second is needed.
-			if ahead := max(a.Ahead(), b.Ahead()); ahead > time.Second {
+			if ahead := max(a.Lead(), b.Lead()); ahead > time.Second {
 				t.Fatalf("%s: 60,000 ids lead the clock by %v", name, ahead)
 			}
 			slices.SortFunc(ids, objectid.ID.Compare)
@@ -71,8 +71,8 @@ func TestValid(t *testing.T) {
 	} else if b[0]++; b[0] == id[0] {
 		t.Error("Bytes returns the id's own bytes")
 	}
-	if objectid.Ahead() != 0 {
-		t.Errorf("Ahead() = %v", objectid.Ahead())
+	if objectid.Lead() != 0 {
+		t.Errorf("Lead() = %v", objectid.Lead())
 	}
 }
 

@@ -32,8 +32,8 @@ func TestStepIsSeenWithin100ms(t *testing.T) {
 		if got, want := g.New().Time(), time.Now().Add(step).Truncate(time.Second); !got.Equal(want) {
 			t.Errorf("%v after a step of the clock an id carries %v, want %v", maxAge, got, want)
 		}
-		if ahead := g.Ahead(); ahead != 0 {
-			t.Errorf("after a step forward Ahead() = %v", ahead)
+		if ahead := g.Lead(); ahead != 0 {
+			t.Errorf("after a step forward Lead() = %v", ahead)
 		}
 		last := g.New()
 		step = -time.Hour
@@ -42,12 +42,12 @@ func TestStepIsSeenWithin100ms(t *testing.T) {
 		if id.Compare(last) <= 0 || !id.Time().Equal(last.Time()) {
 			t.Errorf("after a step back %v (%v) follows %v (%v)", id, id.Time(), last, last.Time())
 		}
-		if ahead := g.Ahead(); ahead != 2*time.Hour {
-			t.Errorf("after a step back Ahead() = %v, want 2h", ahead)
+		if ahead := g.Lead(); ahead != 2*time.Hour {
+			t.Errorf("after a step back Lead() = %v, want 2h", ahead)
 		}
 		time.Sleep(2*time.Hour + time.Second)
-		if ahead := g.Ahead(); ahead != 0 {
-			t.Errorf("after the clock has caught up Ahead() = %v", ahead)
+		if ahead := g.Lead(); ahead != 0 {
+			t.Errorf("after the clock has caught up Lead() = %v", ahead)
 		}
 	})
 }
@@ -153,13 +153,13 @@ func TestCarry(t *testing.T) {
 		t.Errorf("in the next second New() = %v, want %v", got, want)
 	}
 	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
-	if id := g.New(); id.String() != "6b49d20101020304ffffffff" || g.Ahead() != 0 {
-		t.Errorf("the last id of a second is %v, Ahead() = %v, want 0", id, g.Ahead())
+	if id := g.New(); id.String() != "6b49d20101020304ffffffff" || g.Lead() != 0 {
+		t.Errorf("the last id of a second is %v, Lead() = %v, want 0", id, g.Lead())
 	}
 	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
 	ids := make([]ID, 2)
 	g.Fill(ids)
-	if ids[0].String() != "6b49d20101020304ffffffff" || ids[1].String() != "6b49d2020102030400000000" || g.Ahead() != time.Second {
-		t.Errorf("at the end of the block Fill gave %v, Ahead() = %v", ids, g.Ahead())
+	if ids[0].String() != "6b49d20101020304ffffffff" || ids[1].String() != "6b49d2020102030400000000" || g.Lead() != time.Second {
+		t.Errorf("at the end of the block Fill gave %v, Lead() = %v", ids, g.Lead())
 	}
 }

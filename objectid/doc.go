@@ -17,7 +17,7 @@
 // 100 ms after a clock step, ids still carry the second that the clock showed
 // before. And when the ids of one second run out, or when the clock was set
 // backwards, the time in the ids leads the clock until the clock catches up;
-// [Generator.Ahead] returns by how much, and [Options].MaxLead limits it at the cost of
+// [Generator.Lead] returns by how much, and [Options].MaxLead limits it at the cost of
 // the order. A Modern generator runs out after more
 // than 10^9 ids in a second, a Classic one after at most 2^24, and a Java one
 // after at least 2^30 from its start and then once in every 2^32 ids.

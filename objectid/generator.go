@@ -198,10 +198,10 @@ func Fill(dst []ID) {
 	std.Fill(dst)
 }
 
-// Ahead is [Generator.Ahead] of the default generator of the process.
-func Ahead() time.Duration {
+// Lead is [Generator.Lead] of the default generator of the process.
+func Lead() time.Duration {
 	stdOnce.Do(initStd)
-	return std.Ahead()
+	return std.Lead()
 }
 
 // New returns a new ID, greater than every ID that g returned before the call
@@ -260,10 +260,10 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 	}
 }
 
-// Ahead returns by how much the second in the last ID leads the clock: 0 unless
+// Lead returns by how much the second in the last ID leads the clock: 0 unless
 // the clock was set backwards or the ids of a second ran out, see the package
 // comment. It is a whole number of seconds.
-func (g *Generator) Ahead() time.Duration {
+func (g *Generator) Lead() time.Duration {
 	next := g.state.Load()
 	last := (max(next, 1) - 1) >> g.bits
 	return time.Duration(max(int64(last)-int64(second(g.now())), 0)) * time.Second

@@ -59,8 +59,8 @@ func TestFrozenClock(t *testing.T) {
 					check(g.New())
 				}
 				lead := last.Time().Sub(frozen.Truncate(time.Second))
-				if lead != g.Ahead() {
-					t.Fatalf("%v leads by %v, but Ahead() = %v", last, lead, g.Ahead())
+				if lead != g.Lead() {
+					t.Fatalf("%v leads by %v, but Lead() = %v", last, lead, g.Lead())
 				}
 				// A Java counter of 4 bytes wraps once at the most, a Classic
 				// one of 3 bytes in every 2^24 ids.
@@ -202,8 +202,8 @@ func TestSecondIsTrue(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if ahead := newGenerator(t, nil).Ahead(); ahead != 0 {
-		t.Errorf("a generator without ids: Ahead() = %v", ahead)
+	if ahead := newGenerator(t, nil).Lead(); ahead != 0 {
+		t.Errorf("a generator without ids: Lead() = %v", ahead)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestSecondOfAnOverflow(t *testing.T) {
 	for layout, want := range map[objectid.Layout]time.Duration{objectid.Modern: 0, objectid.Classic: time.Second, objectid.Java: time.Second} {
 		g := newGenerator(t, &objectid.Options{Layout: layout, Counter: &last, Now: func() time.Time { return frozen }})
 		before, after := g.New(), g.New()
-		if lead := after.Time().Sub(frozen.Truncate(time.Second)); lead != want || g.Ahead() != want || !before.Time().Equal(frozen.Truncate(time.Second)) {
+		if lead := after.Time().Sub(frozen.Truncate(time.Second)); lead != want || g.Lead() != want || !before.Time().Equal(frozen.Truncate(time.Second)) {
 			t.Errorf("%v: %v, and after the overflow %v, which leads by %v, want %v", layout, before, after, lead, want)
 		}
 	}
@@ -248,8 +248,8 @@ func TestClockOutsideOfTheSeconds(t *testing.T) {
 				}
 				last = id
 			}
-			if ahead := g.Ahead(); ahead != 0 {
-				t.Errorf("%v clock at %v: Ahead() = %v", layout, c.now, ahead)
+			if ahead := g.Lead(); ahead != 0 {
+				t.Errorf("%v clock at %v: Lead() = %v", layout, c.now, ahead)
 			}
 		}
 	}

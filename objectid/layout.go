@@ -41,8 +41,8 @@ const (
 	Java
 )
 
-// Layouts are all layouts, the default first.
-var Layouts = []Layout{Modern, Classic, Java}
+// Layouts returns all layouts, the default first, in a slice that belongs to the caller.
+func Layouts() []Layout { return []Layout{Modern, Classic, Java} }
 
 var layoutNames = [...]string{Modern: "modern", Classic: "classic", Java: "java"}
 

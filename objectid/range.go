@@ -13,14 +13,14 @@ import (
 // range whose To is set and not greater than its From is empty.
 //
 // A range of ids is a range of creation times as far as the clocks of the
-// processes were right; see also [Generator.Ahead].
+// processes were right; see also [Generator.Lead].
 type Range struct{ From, To ID }
 
-// At returns the smallest ID of the second of t: twelve bytes with only the time
+// MinAt returns the smallest ID of the second of t: twelve bytes with only the time
 // filled in. It is a bound to compare with, not an id to store. A t before 1970 or
 // after 2106-02-07T06:28:15Z counts as the nearest second that fits in an ID; for
 // the first second of 1970 the bound is the zero ID.
-func At(t time.Time) ID { return atSecond(second(t)) }
+func MinAt(t time.Time) ID { return atSecond(second(t)) }
 
 func atSecond(s uint64) (id ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(s))
@@ -36,12 +36,12 @@ func Between(t1, t2 time.Time) Range {
 		end := atSecond(max(second(t1), 1)) // a zero To would mean no bound
 		return Range{From: end, To: end}
 	}
-	return Range{From: At(t1), To: Until(t2).To}
+	return Range{From: MinAt(t1), To: Until(t2).To}
 }
 
 // Since returns the range of every ID created at t or later, without an upper
 // bound.
-func Since(t time.Time) Range { return Range{From: At(t)} }
+func Since(t time.Time) Range { return Range{From: MinAt(t)} }
 
 // Until returns the range of every ID created before t, without a lower bound. A
 // time that does not fit in an ID counts as the nearest second that does: the

@@ -50,7 +50,7 @@ func TestRanges(t *testing.T) {
 		}{{"From", c.r.From, c.from}, {"To", c.r.To, c.to}} {
 			want := objectid.ID{}
 			if end.want != "-" {
-				want = objectid.At(at(end.want))
+				want = objectid.MinAt(at(end.want))
 			}
 			if end.id != want {
 				t.Errorf("%s: %s = %v (%v), want %v (%s)", c.name, end.name, end.id, end.id.Time(), want, end.want)

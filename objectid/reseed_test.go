@@ -238,7 +238,7 @@ func TestReseedOfABlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Reseed() || [4]byte(g.New().Bytes()[4:]) != block || g.Ahead() != 0 {
+	if g.Reseed() || [4]byte(g.New().Bytes()[4:]) != block || g.Lead() != 0 {
 		t.Error("Reseed changed a block without another")
 	}
 	g, err = NewGenerator(&Options{Block: &block, NewBlock: func() ([4]byte, bool) { return other, true }})

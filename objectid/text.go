@@ -98,10 +98,6 @@ func (id *ID) Set(s string) error {
 	return textError(s)
 }
 
-// Type returns the name of the type in the help of a command: an *ID is also a Value of
-// github.com/spf13/pflag.
-func (id ID) Type() string { return "objectid" }
-
 // Format implements [fmt.Formatter]: %s, %v and %x write the lower-case digits,
 // %X the upper-case ones, %q the digits in double quotes, and %#v the form
 // ObjectId("...") that the MongoDB shell reads. Width and flags work as they do

@@ -59,7 +59,7 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 		t.Error("an adopted process has a generator")
 	}
 	p := m.Process()
-	if kernel, err := gpid.Of(pid); err != nil || p.Kernel != kernel || p.GPID.PID() != pid || p.Name != "cat" {
+	if kernel, err := gpid.ProcessOf(pid); err != nil || p.Kernel != kernel || p.GPID.PID() != pid || p.Name != "cat" {
 		t.Errorf("process = %+v, %v, want %+v", p, err, kernel)
 	}
 	eventually(t, "three samples", func() bool { return m.Process().Last.Count >= 3 })
@@ -184,7 +184,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	eventually(t, "the second is alone", func() bool { return second.Err() == nil })
 	// Long after the first one's end the id can be the second one's only.
 	eventually(t, "new ids are known", func() bool {
-		fresh := objectid.At(time.Now())
+		fresh := objectid.MinAt(time.Now())
 		copy(fresh[4:], id[4:])
 		tr := trace(t, r, fresh)
 		return tr.Verdict == registry.Claimed && tr.Processes[0].GPID == second.GPID()
@@ -234,14 +234,14 @@ func TestOneValueInSuccession(t *testing.T) {
 	var ids []objectid.ID
 	for range 3 {
 		pid, kill := sleeper(t)
-		made := objectid.At(time.Now())
+		made := objectid.MinAt(time.Now())
 		copy(made[4:], id[4:])
 		m, err := adopt(t.Context(), s, made, options{PID: pid, Addr: "127.0.0.1:5", Interval: 200 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(1100 * time.Millisecond) // ids know whole seconds, and boots whole seconds too
-		now := objectid.At(time.Now())
+		now := objectid.MinAt(time.Now())
 		copy(now[4:], id[4:])
 		runs, ids = append(runs, m.GPID()), append(ids, now)
 		kill()
@@ -328,7 +328,7 @@ func TestDetachDuringAHeartbeat(t *testing.T) {
 // idWith returns an id of now in the block.
 func idWith(t *testing.T, block string) objectid.ID {
 	t.Helper()
-	id := objectid.At(time.Now()).String()
+	id := objectid.MinAt(time.Now()).String()
 	return objectid.MustParse(id[:8] + block + id[16:])
 }
 

@@ -117,7 +117,7 @@ func (p *Process) examine(sample objectid.ID, layout objectid.Layout, started, n
 	switch {
 	case sample.IsZero():
 		return "", fmt.Errorf("%w: it is the zero id", ErrSample)
-	case sample == objectid.At(created):
+	case sample == objectid.MinAt(created):
 		return "", fmt.Errorf("%w: %v is only a time", ErrSample, sample)
 	case created.After(now.Add(max(tolerance, late))):
 		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))

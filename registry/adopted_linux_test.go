@@ -16,7 +16,7 @@ import (
 
 // classicID is an id of now, as bson-ruby writes it on a host in a process.
 func classicID(host string, pid int) objectid.ID {
-	id := objectid.At(time.Now())
+	id := objectid.MinAt(time.Now())
 	machine := md5.Sum([]byte(host))
 	copy(id[4:], machine[:3])
 	binary.BigEndian.PutUint16(id[7:], uint16(pid))
@@ -77,7 +77,7 @@ func TestAdoptRefusesIdsOfOthers(t *testing.T) {
 		"another process of this host":    {classicID(host, pid+1), objectid.Modern, "was created on host " + host + " by process "},
 		"the same, of the classic layout": {classicID(host, pid+1), objectid.Classic, "was created on host " + host + " by process "},
 		"a process with another pid":      {classicID("another name", pid+1), objectid.Classic, "was created by process "},
-		"an end of a range":               {objectid.At(time.Now()), objectid.Modern, "is only a time"},
+		"an end of a range":               {objectid.MinAt(time.Now()), objectid.Modern, "is only a time"},
 		"a good one, and one of another":  {classicID(host, pid+1), objectid.Modern, "by process "},
 	} {
 		_, err := options{}.registry(s).Adopt(t.Context(), []objectid.ID{sample(t), c.id}, &registry.AdoptOptions{PID: pid, Layout: c.layout})

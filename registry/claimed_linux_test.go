@@ -43,7 +43,7 @@ func TestClaimedValuesAgreeWithTrace(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		id := objectid.At(time.Now())
+		id := objectid.MinAt(time.Now())
 		binary.BigEndian.PutUint64(id[4:], random.Uint64())
 		got, ok := c.Trace(id)
 		if want := trace(t, r, id); !ok || !reflect.DeepEqual(got, want) {

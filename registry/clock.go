@@ -65,7 +65,7 @@ func minTime(all ...time.Time) time.Time { return slices.MinFunc(all, time.Time.
 
 // thisHost is what this process knows of its host.
 var thisHost = sync.OnceValue(func() (h here) {
-	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
+	h.self, _ = gpid.ProcessOf(os.Getpid()) // without it, states depend on heartbeats alone
 	h.program, _ = h.self.Program()
 	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
 		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")

@@ -161,7 +161,7 @@ func TestPresumedDeadMayBeAlive(t *testing.T) {
 	}
 	defer finish(t, second)
 	eventually(t, "an id of the second", func() bool {
-		fresh := objectid.At(time.Now())
+		fresh := objectid.MinAt(time.Now())
 		copy(fresh[4:], id[4:])
 		tr := trace(t, r, fresh)
 		if tr.Verdict == registry.Claimed && (tr.Certain || tr.Processes[0].GPID != second.GPID()) {

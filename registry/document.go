@@ -66,7 +66,7 @@ func (d *record) alone() *Process {
 // randomID returns an id that differs in the copies of a process: [objectid.New]
 // goes on with the same counter in each of them.
 func randomID() objectid.ID {
-	id := objectid.At(time.Now())
+	id := objectid.MinAt(time.Now())
 	rand.Read(id[4:])
 	return id
 }

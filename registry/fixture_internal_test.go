@@ -28,7 +28,7 @@ func distinct(v reflect.Value, seed *int64) {
 	at := time.UnixMilli(1795285085000 + n*1001).UTC()
 	switch p := v.Addr().Interface().(type) {
 	case *objectid.ID:
-		*p = objectid.At(at)
+		*p = objectid.MinAt(at)
 		p[4], p[5], p[11] = byte(n), byte(n>>8), byte(n+1)
 		return
 	case *gpid.GPID:

@@ -222,7 +222,7 @@ func sample(t *testing.T) objectid.ID {
 
 // later is an id of the maker of id, some seconds on.
 func later(id objectid.ID, seconds int) objectid.ID {
-	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	moved := objectid.MinAt(id.Time().Add(time.Duration(seconds) * time.Second))
 	copy(moved[4:], id[4:])
 	moved[11]++
 	return moved

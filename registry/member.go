@@ -245,7 +245,7 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 	}
 	var ahead time.Duration
 	if g := m.Generator(); g != nil {
-		ahead = g.Ahead()
+		ahead = g.Lead()
 	}
 	err := m.recorder.heartbeat(ctx, measured, ahead, end)
 	copied := errors.Is(err, errForeign)

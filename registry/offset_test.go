@@ -23,7 +23,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 				g := remote(t, 7)
 				value := objectid.New()
 				own := func() objectid.ID { // as the process creates it now
-					id := objectid.At(time.Now().Add(off))
+					id := objectid.MinAt(time.Now().Add(off))
 					copy(id[4:], value[4:])
 					return id
 				}

@@ -156,7 +156,7 @@ func (w *pods) create(p *pod) {
 	if p.value == nil {
 		return
 	}
-	id := objectid.At(w.clock(p))
+	id := objectid.MinAt(w.clock(p))
 	copy(id[4:], p.value)
 	p.counter++
 	binary.BigEndian.PutUint32(id[8:], p.counter)

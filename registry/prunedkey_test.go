@@ -22,7 +22,7 @@ func TestKeyOfAPrunedProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := func(d time.Duration) objectid.ID {
-		id := objectid.At(now.Add(d))
+		id := objectid.MinAt(now.Add(d))
 		block := idOf(t, p.Block)
 		copy(id[4:], block[4:])
 		return id

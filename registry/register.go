@@ -98,7 +98,7 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 // [gpid.ErrNoProcess] if there is no such process, and [gpid.ErrInvalid] if o.Addr is
 // not an address.
 func Describe(o AdoptOptions) (Process, error) {
-	kernel, err := gpid.Of(o.PID)
+	kernel, err := gpid.ProcessOf(o.PID)
 	if err != nil {
 		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
 	}

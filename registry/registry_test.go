@@ -81,7 +81,7 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(created time.Time) objectid.ID {
-		moved := objectid.At(created)
+		moved := objectid.MinAt(created)
 		copy(moved[4:], id[4:])
 		return moved
 	}
@@ -94,7 +94,7 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 		{"its own", id, registry.Known},
 		{"carried into the last byte", func() objectid.ID { c := id; c[8] = 0xFF; return c }(), registry.Known},
 		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unknown},
-		{"a bound", objectid.At(time.Now()), registry.Unknown},
+		{"a bound", objectid.MinAt(time.Now()), registry.Unknown},
 		{"a random id", objectid.New(), registry.Unknown},
 		{"before it joined", at(life.From.Add(-time.Second)), registry.Conflict},
 		{"a day before", at(life.From.AddDate(0, 0, -1)), registry.Conflict},

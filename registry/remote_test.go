@@ -89,7 +89,7 @@ func TestRemoteAdopted(t *testing.T) {
 	if p, err = r.AdoptRemote(t.Context(), remote(t, 8), []objectid.ID{sample}, objectid.Modern, nil); !errors.As(err, &collision) || p.Value != "a1b2c3d400" {
 		t.Errorf("a second process with the same value: %+v, %v, want a collision", p, err)
 	}
-	early := objectid.At(time.Now().Add(-time.Hour))
+	early := objectid.MinAt(time.Now().Add(-time.Hour))
 	if _, err := r.AdoptRemote(t.Context(), remote(t, 9), []objectid.ID{early}, objectid.Modern, nil); !errors.Is(err, registry.ErrSample) {
 		t.Errorf("sample older than the process: %v, want ErrSample", err)
 	}
@@ -113,7 +113,7 @@ func TestAdoptionThatWasKept(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	began := time.Now().Truncate(time.Millisecond) // as it is stored
-	id := objectid.At(began.Add(-40 * time.Second))
+	id := objectid.MinAt(began.Add(-40 * time.Second))
 	id[4], id[11] = 1, 1
 	p, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{id}, objectid.Modern, &registry.RemoteOptions{Name: "php", Clock: began, Age: 35 * time.Second})
 	if err != nil {

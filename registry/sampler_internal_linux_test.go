@@ -74,7 +74,7 @@ func TestLoadOfAnEndedProcess(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := gpid.Of(cmd.Process.Pid)
+		p, err := gpid.ProcessOf(cmd.Process.Pid)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -133,7 +133,7 @@ func (w *world) draw(n int) []byte {
 
 // id returns the next id of p with one of its values.
 func (w *world) id(p *simulated, value int) objectid.ID {
-	id := objectid.At(w.clock(p))
+	id := objectid.MinAt(w.clock(p))
 	p.counter = (p.counter + 1) & 0xffffff
 	binary.BigEndian.PutUint32(id[8:], p.counter)
 	copy(id[4:], p.values[value])

@@ -97,7 +97,7 @@ func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
 		}
 	}
 	for range 1000 {
-		id := objectid.At(time.Now())
+		id := objectid.MinAt(time.Now())
 		binary.BigEndian.PutUint64(id[4:], random.Uint64())
 		if blocks[[4]byte(id[4:])] {
 			continue // the blocks are random, too

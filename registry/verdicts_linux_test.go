@@ -290,7 +290,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		}
 		defer finish(t, m)
 		nextSecond() // the sample may be of the second before it was recorded
-		now := objectid.At(time.Now())
+		now := objectid.MinAt(time.Now())
 		copy(now[4:], id[4:])
 		return trace(t, registry.New(s, nil), now)
 	},
@@ -461,7 +461,7 @@ func itEnds(t *testing.T, seconds int) registry.Trace {
 	} else if seconds > 0 {
 		at = life.End.Time.Add(by)
 	}
-	moved := objectid.At(at)
+	moved := objectid.MinAt(at)
 	copy(moved[4:], id[4:])
 	return trace(t, r, moved)
 }

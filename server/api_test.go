@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 func TestMakeIDs(t *testing.T) {
@@ -104,16 +104,16 @@ func TestRangeOverAPI(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	r := serve(t, server.Options{Now: func() time.Time { return now }})
 	got := decode[wire.Range](t, r.get(t, "/v1/range?since=1h&to=now&column=order_id"), 200)
-	if got.From.ID != objectid.At(now.Add(-time.Hour)) || got.To.ID != objectid.At(now) {
+	if got.From.ID != objectid.MinAt(now.Add(-time.Hour)) || got.To.ID != objectid.MinAt(now) {
 		t.Errorf("from %v to %v", got.From.ID, got.To.ID)
 	}
 	texts := map[string]string{}
 	for _, q := range got.Queries {
 		texts[q.For] = q.Text
 	}
-	for _, form := range timerange.Forms {
+	for _, form := range query.Languages {
 		if texts[form.Name] == "" {
-			t.Errorf("the answer lacks the form %s of timerange.Forms", form.Name)
+			t.Errorf("the answer lacks the form %s of query.Languages", form.Name)
 		}
 	}
 	if want := fmt.Sprintf("order_id >= X'%v' AND order_id < X'%v'", got.From.ID, got.To.ID); texts["sql"] != want {

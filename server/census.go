@@ -15,13 +15,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 type censusInput struct {

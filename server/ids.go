@@ -18,12 +18,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/internal/query"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 // idForm is a way to send new ids.
@@ -250,7 +251,7 @@ func (s *Server) generatorAt(text, zone string) (*objectid.Generator, error) {
 	if err != nil {
 		return nil, answered{err, errRequest}
 	}
-	if objectid.At(at).Time().Unix() != at.Unix() {
+	if objectid.MinAt(at).Time().Unix() != at.Unix() {
 		return nil, requestf("time %q: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", text)
 	}
 	return objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return at }})
@@ -298,7 +299,7 @@ func (s *Server) timeRange(span timerange.Span, column, process, zone string) (w
 	if err != nil {
 		return wire.Range{}, answered{err, errRequest}
 	}
-	if process, err = timerange.ParseProcess(process); err != nil {
+	if process, err = query.ParseProcess(process); err != nil {
 		return wire.Range{}, answered{err, errRequest}
 	}
 	return towire.Range(r, column, process), nil

@@ -15,7 +15,6 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
@@ -36,12 +35,24 @@ var inspectID = describe(tagIDs, "inspectID", "Inspect an id",
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
-			if found := slices.Collect(paste.ScanString(in.ID)); len(found) == 1 && found[0].Err == nil {
-				out, err = s.inspect(ctx, found[0].Text, &o, in.Trace)
+			if text, ok := onlyID(in.ID); ok {
+				out, err = s.inspect(ctx, text, &o, in.Trace)
 			}
 		}
 		return out, err
 	}, http.StatusNotFound)
+
+// onlyID returns the only id in a text.
+func onlyID(text string) (id string, ok bool) {
+	n := 0
+	for found, err := range inspect.Scan(strings.NewReader(text)) {
+		if n++; n > 1 || err != nil {
+			return "", false
+		}
+		id = found.Text
+	}
+	return id, n == 1
+}
 
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
 // process that created it.
@@ -130,18 +141,17 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 	deadline := s.options.Now().Add(traceTime)
 	var found []page.Inspected
 	var ignored []page.BadPiece
-	for piece := range paste.ScanString(text) {
+	for piece, err := range inspect.Scan(strings.NewReader(text)) {
 		if len(found) == maxRows {
 			data.More++
 			continue
 		}
-		err := piece.Err
 		var in page.Inspected
 		if err == nil {
 			in.Before, in.After = piece.Before, piece.After
 			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, data.NoTrace == "")
 		}
-		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
+		if errors.Is(err, inspect.ErrNoID) { // a line of a log, which matters only if there is nothing else
 			if ignored == nil {
 				ignored = []page.BadPiece{{Line: piece.Line, Error: phrase.Plain(err.Error())}}
 			}

@@ -114,16 +114,16 @@ func TestEnumerations(t *testing.T) {
 		"states to list":      {tagOf(reflect.TypeFor[listInput](), "State"), names(registry.States)},
 		"verdict on an id":    {tagOf(reflect.TypeFor[wire.Trace](), "Verdict"), names(registry.Verdicts)},
 		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences)},
-		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts)},
-		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats)},
+		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts())},
+		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats())},
 		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(census.Formats())},
 		"format of an upload": {tagOf(reflect.TypeFor[censusInput](), "Format"), names(census.Formats())},
 		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Intervals())},
 		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Intervals())},
 		"kind of a finding":   {tagOf(reflect.TypeFor[wire.Finding](), "Kind"), names(census.Kinds())},
-		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedSamples](), "Layout"), names(objectid.Layouts)},
-		"layout, registering": {tagOf(reflect.TypeFor[wire.Registration](), "Layout"), names(objectid.Layouts)},
-		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts)},
+		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedSamples](), "Layout"), names(objectid.Layouts())},
+		"layout, registering": {tagOf(reflect.TypeFor[wire.Registration](), "Layout"), names(objectid.Layouts())},
+		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts())},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: enum %q, want %q: write it into the tag of the field", name, test.got, test.want)

@@ -13,13 +13,13 @@ import (
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/timerange"
 )
 
 type listInput struct {

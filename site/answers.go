@@ -8,15 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/odds"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/query"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
-	"github.com/oidkit/oid/timerange"
 )
 
 // Answers are made of what JavaScript has as well: maps with strings as keys, slices,
@@ -34,14 +35,13 @@ func inspectText(text string) object {
 	ids, bad := []any{}, []any{}
 	more := 0
 	var ignored error
-	for piece := range paste.ScanString(text) {
-		err := piece.Err
+	for piece, err := range inspect.Scan(strings.NewReader(text)) {
 		var r inspect.Report
 		if err == nil {
 			r, err = inspect.Inspect(piece.Text, nil)
 		}
 		switch {
-		case errors.Is(err, paste.ErrNoID): // a line of a log
+		case errors.Is(err, inspect.ErrNoID): // a line of a log
 			ignored = err
 		case err != nil:
 			bad = append(bad, fmt.Sprintf("line %d: %s", piece.Line, phrase.Plain(err.Error())))
@@ -95,7 +95,7 @@ func rangeOf(from, to, column string) object {
 	if err != nil {
 		return failed(err)
 	}
-	queries := each.Of(timerange.Forms, func(f timerange.Form) any {
+	queries := each.Of(query.Languages, func(f query.Language) any {
 		return object{"for": f.Name, "about": f.About, "text": f.Write(r, cmp.Or(column, "_id"), "")}
 	})
 	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}

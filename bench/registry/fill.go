@@ -109,7 +109,7 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		if err != nil {
 			return nil, err
 		}
-		ids[i] = objectid.At(p.From)
+		ids[i] = objectid.MinAt(p.From)
 		if _, err := hex.Decode(ids[i][4:8], []byte(p.Block)); err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func idsOf(ctx context.Context, s store.Store) (ids []objectid.ID, err error) {
 				return nil, err
 			}
 			run, block, _ := strings.Cut(raw.Lookup("_id").StringValue(), "/")
-			id := objectid.At(gpid.MustParse(run).Start().Add(30 * time.Second))
+			id := objectid.MinAt(gpid.MustParse(run).Start().Add(30 * time.Second))
 			if _, err := hex.Decode(id[4:8], []byte(block)); err != nil {
 				return nil, err
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -110,7 +109,7 @@ func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
 // copy writes r with notes to w: complete lines at once, and the beginning of a line
 // when r ends.
 func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
-	return blocks(ctx, r, func(text string) error { return a.write(ctx, w, text, paste.Places(text)) })
+	return blocks(ctx, r, func(text string) error { return a.write(ctx, w, text, inspect.Find(text)) })
 }
 
 // copyAhead is copy for a file, which is there already: while one block is written, the
@@ -120,7 +119,7 @@ func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) er
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {
 		text   string
-		places []paste.Place
+		places []inspect.Match
 	}
 	return inOrder(ctx, runtime.GOMAXPROCS(0),
 		func(ctx context.Context, add func(string), flush func()) error {
@@ -130,7 +129,7 @@ func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) er
 				return ctx.Err()
 			})
 		},
-		func(one []string) block { return block{one[0], paste.Places(one[0])} },
+		func(one []string) block { return block{one[0], inspect.Find(one[0])} },
 		func(b block) error { return a.write(ctx, w, b.text, b.places) })
 }
 
@@ -168,7 +167,7 @@ func blocks(ctx context.Context, r io.Reader, use func(text string) error) error
 }
 
 // write writes text with notes on the ids at its places.
-func (a *annotation) write(ctx context.Context, w io.Writer, text string, places []paste.Place) error {
+func (a *annotation) write(ctx context.Context, w io.Writer, text string, places []inspect.Match) error {
 	if places == nil {
 		_, err := io.WriteString(w, text)
 		return err
@@ -177,10 +176,10 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, places
 	a.buf.Reset()
 	at := 0
 	for _, p := range places {
-		a.buf.WriteString(text[at:p.From])
-		id := text[p.From:p.To]
+		a.buf.WriteString(text[at:p.Start])
+		id := text[p.Start:p.End]
 		a.mark(id, a.notes.of(ctx, id))
-		at = p.To
+		at = p.End
 	}
 	a.buf.WriteString(text[at:])
 	_, err := w.Write(a.buf.Bytes())

@@ -127,7 +127,7 @@ func parseNames(args []string) (collection string, keys []store.Key, err error) 
 }
 
 // layouts are the layouts of ids by name.
-var layouts = formsOf(objectid.Layouts, objectid.Layout.String)
+var layouts = formsOf(objectid.Layouts(), objectid.Layout.String)
 
 // forms are named values, among which a flag chooses.
 type forms[T any] []form[T]

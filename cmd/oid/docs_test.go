@@ -426,11 +426,11 @@ func TestReadmeNamesTheTests(t *testing.T) {
 func TestGlossaryHasAllNames(t *testing.T) {
 	documents := readDocuments(t)
 	for what, names := range map[string]string{
-		"layout":               fmt.Sprint(objectid.Layouts),
+		"layout":               fmt.Sprint(objectid.Layouts()),
 		"state":                fmt.Sprint(registry.States),
 		"verdict of a trace":   fmt.Sprint(registry.Verdicts),
 		"evidence":             fmt.Sprint(registry.Evidences),
-		"verdict of a reading": fmt.Sprint(inspect.Verdicts),
+		"verdict of a reading": fmt.Sprint(inspect.Verdicts()),
 		"finding":              fmt.Sprint(census.Kinds()),
 	} {
 		for name := range strings.FieldsSeq(strings.Trim(names, "[]")) {

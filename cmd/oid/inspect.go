@@ -156,7 +156,7 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	options.Now, options.Memory = func() time.Time { return now }, &out.memory
 	text := inspectionText{now: now}
 	for _, found := range ids {
-		report, err := inspect.Report{}, found.Err
+		report, err := inspect.Report{}, found.err
 		if err == nil {
 			report, err = inspect.Inspect(found.Text, &options)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/towire"
-	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -36,9 +35,9 @@ func TestInspectManyAsEach(t *testing.T) {
 		if text, _ := inspectAll(line + "\n"); text != "" {
 			texts = append(texts, ago.ReplaceAllString(text, "$1"))
 		}
-		for found := range paste.ScanString(line + "\n") {
+		for found, wrong := range inspect.Scan(strings.NewReader(line + "\n")) {
 			report, err := inspect.Inspect(found.Text, nil)
-			if found.Err != nil || err != nil {
+			if wrong != nil || err != nil {
 				continue
 			}
 			kinds[report.Readings[0].Format] = true
@@ -49,7 +48,7 @@ func TestInspectManyAsEach(t *testing.T) {
 			}
 		}
 	}
-	for _, format := range inspect.Formats {
+	for _, format := range inspect.Formats() {
 		if !kinds[format] {
 			t.Errorf("no line has an id of the format %s: add one to linesOfEveryKind", format)
 		}

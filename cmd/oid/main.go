@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/cmd/oid/internal/job"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/timerange"
 )
 
 // idForms are the values of --format: each appends one id as it goes out.
@@ -107,7 +107,7 @@ func clockAt(at string, now time.Time) (func() time.Time, error) {
 	if err != nil {
 		return nil, ofFlag(&timerange.FieldError{Field: "at", Err: err})
 	}
-	if objectid.At(t).Time().Unix() != t.Unix() {
+	if objectid.MinAt(t).Time().Unix() != t.Unix() {
 		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
 	}
 	return func() time.Time { return t }, nil

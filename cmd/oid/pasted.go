@@ -9,20 +9,19 @@ import (
 	"io"
 	"iter"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 )
 
 // pastedID is an id that the command was given.
 type pastedID struct {
 	source string // stdin or argument
-	paste.Found
+	inspect.Found
+	err error // why there is none
 }
 
 // place returns the place of the id, for an error about it.
@@ -59,9 +58,9 @@ func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[p
 				}
 				continue
 			}
-			for found := range argumentIDs(arg) {
-				found.Line = i + 1
-				if ctx.Err() != nil || !yield(pastedID{"argument", found}) {
+			for _, id := range argumentIDs(arg) {
+				id.Line = i + 1
+				if ctx.Err() != nil || !yield(id) {
 					return
 				}
 			}
@@ -73,7 +72,7 @@ func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[p
 // that fails. It reports what is not one.
 func (p pasting) objectIDs(ctx context.Context, std streams, args []string, use func(objectid.ID) error) (err error) {
 	for found := range p.ids(ctx, std, args) {
-		id, wrong := objectid.ID{}, found.Err
+		id, wrong := objectid.ID{}, found.err
 		if wrong == nil {
 			id, wrong = objectid.Parse(found.Text)
 		}
@@ -113,41 +112,43 @@ func textsOf(ctx context.Context, std streams, args []string, what string, err *
 
 // argumentIDs returns the ids in an argument. An argument that is not an id but the name of
 // a file is refused as such.
-func argumentIDs(arg string) iter.Seq[paste.Found] {
+func argumentIDs(arg string) (ids []pastedID) {
 	if strings.TrimSpace(arg) == "" {
-		return slices.Values([]paste.Found{{Err: errors.New("empty, want an id")}})
+		return []pastedID{{source: "argument", err: errors.New("empty, want an id")}}
 	}
-	found := slices.Collect(paste.ScanString(arg))
-	if len(found) == 1 {
-		if _, err := inspect.Inspect(found[0].Text, nil); err != nil {
+	for found, err := range inspect.Scan(strings.NewReader(arg)) {
+		ids = append(ids, pastedID{"argument", found, err})
+	}
+	if len(ids) == 1 {
+		if _, err := inspect.Inspect(ids[0].Text, nil); err != nil {
 			if info, err := os.Stat(arg); err == nil && !info.IsDir() {
-				found[0] = paste.Found{Err: fmt.Errorf("%q is a file; to read it, write < %s", arg, arg)}
+				ids[0] = pastedID{source: "argument", err: fmt.Errorf("%q is a file; to read it, write < %s", arg, arg)}
 			}
 		}
 	}
-	return slices.Values(found)
+	return ids
 }
 
 // fromStdin yields what is in standard input. It reports whether to go on.
 func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID) bool) bool {
-	scan := paste.Scan
+	scan := inspect.Scan
 	if p.grep {
-		scan = paste.Grep
+		scan = inspect.FindAll
 	}
 	var ignored *pastedID
 	sure := p.grep // that ids are expected
-	for found := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
+	for found, err := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
 		if ctx.Err() != nil {
 			return false
 		}
-		if errors.Is(found.Err, paste.ErrNoID) || found.Err == nil && !strings.ContainsFunc(found.Text, func(r rune) bool { return '0' <= r && r <= '9' }) {
+		if errors.Is(err, inspect.ErrNoID) || err == nil && !strings.ContainsFunc(found.Text, func(r rune) bool { return '0' <= r && r <= '9' }) {
 			if ignored == nil {
-				ignored = &pastedID{"stdin", found}
+				ignored = &pastedID{"stdin", found, err}
 			}
 			continue
 		}
 		sure = true
-		if !yield(pastedID{"stdin", found}) {
+		if !yield(pastedID{"stdin", found, err}) {
 			return false
 		}
 	}

@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/timerange"
 )
 
 const pruneHelp = `Delete the samples of processes that ended before --samples, and the records of

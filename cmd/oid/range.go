@@ -10,16 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/query"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/timerange"
 )
 
 // rangeFormsHelp is the table of --help about --for, and the names of the forms that can
 // and of those that cannot ask for a process value.
 func rangeFormsHelp() (table string, can, cannot []string) {
-	for _, f := range timerange.Forms {
+	for _, f := range query.Languages {
 		table += fmt.Sprintf("  %-9s %s\n", f.Name, f.About)
 		if f.ByProcess() {
 			can = append(can, f.Name)
@@ -33,7 +34,7 @@ func rangeFormsHelp() (table string, can, cannot []string) {
 func newRangeCommand(std streams) *cobra.Command {
 	var (
 		times   timeRange
-		form    timerange.Form
+		form    query.Language
 		column  string
 		process string
 		asJSON  jsonFlag
@@ -59,7 +60,7 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 			if bool(asJSON) && cmd.Flags().Changed("for") {
 				return usagef("--json and --for exclude each other: give one of them")
 			}
-			process, err := timerange.ParseProcess(process)
+			process, err := query.ParseProcess(process)
 			if err != nil {
 				return usageError{fmt.Errorf("--process: %w", err)}
 			}
@@ -77,7 +78,7 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 		},
 	}
 	times.addFlags(cmd)
-	formsOf(timerange.Forms, func(f timerange.Form) string { return f.Name }).addFlag(cmd, &form, "for", "ids", "what to write")
+	formsOf(query.Languages, func(f query.Language) string { return f.Name }).addFlag(cmd, &form, "for", "ids", "what to write")
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
 	cmd.Flags().StringVar(&process, "process", "", "only ids with this process `VALUE`: 10 hexadecimal digits, or the 8 of a process block")
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")

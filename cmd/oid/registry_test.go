@@ -66,7 +66,7 @@ func TestTracer(t *testing.T) {
 	if found, err := tracer.trace(t.Context(), objectid.New()); err != nil || processLine(found) != "" {
 		t.Errorf("process of an id of no registered process = %q, %v", processLine(found), err)
 	}
-	early := objectid.At(id.Time().AddDate(-1, 0, 0))
+	early := objectid.MinAt(id.Time().AddDate(-1, 0, 0))
 	copy(early[4:], id[4:])
 	if found, err := tracer.trace(t.Context(), early); err != nil || !strings.HasPrefix(processLine(found), "conflict: created ") {
 		t.Errorf("process of an id from a year before = %q, %v", processLine(found), err)

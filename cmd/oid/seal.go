@@ -45,7 +45,7 @@ func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: f.form, Prefix: f.prefix, Keys: keys})
+	s, err := sealed.New(&sealed.Options{Kind: f.kind, Form: f.form, Prefix: f.prefix, Keys: keys})
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -118,12 +118,12 @@ func sealCases(t *testing.T) (all []sealCase) {
 	for _, form := range sealed.Forms {
 		for _, kind := range []string{"order", "café"} {
 			o := sealed.Options{Form: form, Kind: kind, Keys: read}
-			both, err := sealed.New(o)
+			both, err := sealed.New(&o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.Keys = read[1:]
-			last, err := sealed.New(o)
+			last, err := sealed.New(&o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -184,7 +184,7 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	c := client(t, h.socket)
-	old := objectid.At(time.Now().Add(-time.Hour))
+	old := objectid.MinAt(time.Now().Add(-time.Hour))
 	old[11] = 1
 	for line, want := range map[string]string{
 		"hello":                `error the line begins with "hello"`,
@@ -278,7 +278,7 @@ func TestSinceTheHeartbeat(t *testing.T) {
 	id, _ := c.join("")
 	h.agent.signal(syscall.SIGKILL)     // no heartbeat follows
 	time.Sleep(2500 * time.Millisecond) // a clock may be off by a second
-	now := objectid.At(time.Now())
+	now := objectid.MinAt(time.Now())
 	copy(now[4:], id[4:])
 	tr, err := h.registry.Trace(t.Context(), now)
 	if err != nil || strings.Contains(tr.Reason, "in the future") || tr.Verdict != registry.Claimed {

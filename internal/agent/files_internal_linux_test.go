@@ -89,7 +89,7 @@ func TestLateEvent(t *testing.T) {
 	check(t, err)
 	check(t, child.Start())
 	defer func() { in.Close(); _ = child.Wait() }()
-	kernel, err := gpid.Of(child.Process.Pid)
+	kernel, err := gpid.ProcessOf(child.Process.Pid)
 	check(t, err)
 	fd, err := unix.PidfdOpen(kernel.PID, 0)
 	check(t, err)

@@ -33,7 +33,7 @@ func other(t *testing.T) (kernel gpid.Process, fd int, kill func()) {
 	check(t, child.Start())
 	kill = func() { in.Close(); _ = child.Wait() }
 	t.Cleanup(kill)
-	kernel, err = gpid.Of(child.Process.Pid)
+	kernel, err = gpid.ProcessOf(child.Process.Pid)
 	check(t, err)
 	fd, err = unix.PidfdOpen(kernel.PID, 0)
 	check(t, err)
@@ -79,7 +79,7 @@ func TestExec(t *testing.T) {
 	t.Parallel()
 	a, addr := listening(t, 100)
 	fd, _ := dial(t, a, addr)
-	self, err := gpid.Of(os.Getpid())
+	self, err := gpid.ProcessOf(os.Getpid())
 	check(t, err)
 	program, err := self.Program()
 	check(t, err)
@@ -132,7 +132,7 @@ func TestExecOfThreads(t *testing.T) {
 	a, _ := listening(t, 100)
 	var sink calls
 	a.sink = &sink
-	self, err := gpid.Of(os.Getpid())
+	self, err := gpid.ProcessOf(os.Getpid())
 	check(t, err)
 	program, err := self.Program()
 	check(t, err)

@@ -88,7 +88,7 @@ func (a *agent) load() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	here, err := gpid.Of(os.Getpid())
+	here, err := gpid.ProcessOf(os.Getpid())
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/timerange"
 )
 
 type document struct {
@@ -124,7 +124,7 @@ func TestExtendedJSON(t *testing.T) {
 }
 
 func TestFilterIsAQuery(t *testing.T) {
-	extended := timerange.Forms[slices.IndexFunc(timerange.Forms, func(f timerange.Form) bool { return f.Name == "json" })]
+	extended := query.Languages[slices.IndexFunc(query.Languages, func(f query.Language) bool { return f.Name == "json" })]
 	r := objectid.Between(time.Unix(1_800_000_000, 0), time.Unix(1_800_000_060, 0))
 	for _, r := range []objectid.Range{r, {From: r.From}, {To: r.To}, {}} {
 		// The order of $gte and $lt means nothing: that of the map is random.

@@ -87,7 +87,7 @@ func TestJavaScriptBoundsAreThoseOfGo(t *testing.T) {
 	for _, ms := range []int64{-1, 0, 1, 999, 1000, 1001, 1350508407000, 1350508407500, 1 << 41, 4294967295000} {
 		at := time.UnixMilli(ms)
 		fmt.Fprintf(&source, "console.log(`${ObjectId.at(%d)} ${ObjectId.between(new Date(%d), %d).$gte} ${ObjectId.between(0, %d).$lt}`)\n", ms, ms, ms, ms+1)
-		fmt.Fprintf(&want, "%v %v %v\n", objectid.At(at), objectid.At(at), goUpper(ms+1))
+		fmt.Fprintf(&want, "%v %v %v\n", objectid.MinAt(at), objectid.MinAt(at), goUpper(ms+1))
 	}
 	source.WriteString("assert.throws(() => ObjectId.at(NaN), TypeError)\nassert.throws(() => ObjectId.between(0, new Date('soon')), TypeError)\n")
 	if got := node(t, source.String(), nil); got != want.String() {
@@ -98,7 +98,7 @@ func TestJavaScriptBoundsAreThoseOfGo(t *testing.T) {
 // goUpper is the bound that includes every id created before ms; the smallest id of the last
 // second for times that do not fit.
 func goUpper(ms int64) objectid.ID {
-	return objectid.At(time.UnixMilli(ms + 999).Truncate(time.Second))
+	return objectid.MinAt(time.UnixMilli(ms + 999).Truncate(time.Second))
 }
 
 // almostFull lets the counter start two before its overflow.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/timerange"
 )
 
 // Single ids work in every mode of pgx, lists of them where pgx knows the type of the
@@ -85,7 +85,7 @@ func TestConditionsInPostgreSQL(t *testing.T) {
 		}
 	}
 	month := objectid.Range{From: objectid.MustParse("6ae681000000000000000000"), To: objectid.MustParse("6b0e0e000000000000000000")}
-	for _, f := range timerange.Forms {
+	for _, f := range query.Languages {
 		if f.Name != "postgres" && f.Name != "sqltext" {
 			continue
 		}

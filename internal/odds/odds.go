@@ -11,7 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/oidkit/oid/timerange"
+	"github.com/oidkit/oid/internal/timerange"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to

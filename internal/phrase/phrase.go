@@ -83,7 +83,7 @@ func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) 
 }
 
 // packagePrefix matches the name of a package in front of its error.
-var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
+var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
 
 // Plain returns the text of an error without the names of packages, which do not help
 // those who use a program.

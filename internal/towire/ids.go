@@ -11,9 +11,9 @@ import (
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 // TimedID returns id with its creation time.
@@ -23,7 +23,7 @@ func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id
 // is empty, they are for the ids with this process value.
 func Range(r objectid.Range, column, process string) wire.Range {
 	out := wire.Range{From: bound(r.From), To: bound(r.To), Queries: []wire.Query{}}
-	for _, f := range timerange.Forms {
+	for _, f := range query.Languages {
 		if process == "" || f.ByProcess() {
 			out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column, process)})
 		}

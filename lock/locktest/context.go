@@ -88,7 +88,7 @@ func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	if err != nil || s.Holder.Command != "make all" || s.Holder.Host == "" {
 		t.Errorf("Status = %+v, %v; want the holder's host and command", s, err)
 	}
-	if self, err := gpid.Of(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.Alive) {
+	if self, err := gpid.ProcessOf(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.Alive) {
 		t.Errorf("holder %+v, want this process, alive", s.Holder)
 	}
 	if err := lease.SetGroup(os.Getpid()); err != nil {

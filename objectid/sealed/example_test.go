@@ -25,7 +25,7 @@ func showOrder() error {
 	if err != nil {
 		return err
 	}
-	orders, err := sealed.New(sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Prefix: "order_"})
+	orders, err := sealed.New(&sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Prefix: "order_"})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func sealer(t testing.TB, form sealed.Form, kind string, keys ...string) *sealed
 		}
 		o.Keys = append(o.Keys, key)
 	}
-	s, err := sealed.New(o)
+	s, err := sealed.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestPrefix(t *testing.T) {
 	key, _ := sealed.ParseKey(testKey)
 	id := objectid.MustParse("507f1f77bcf86cd799439011")
 	for _, form := range []sealed.Form{sealed.Short, sealed.Long} {
-		s, err := sealed.New(sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Form: form, Prefix: "order_"})
+		s, err := sealed.New(&sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Form: form, Prefix: "order_"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestOptions(t *testing.T) {
 		"a UUID has no prefix":           {Kind: "order", Keys: keys, Form: sealed.UUID, Prefix: "order_"},
 		`prefix "order/": want letters,`: {Kind: "order", Keys: keys, Prefix: "order/"},
 	} {
-		if _, err := sealed.New(o); err == nil || !strings.HasPrefix(err.Error(), "sealed: "+want) {
+		if _, err := sealed.New(&o); err == nil || !strings.HasPrefix(err.Error(), "sealed: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -47,8 +47,12 @@ type construction interface {
 	open(sealed []byte) (id objectid.ID, ok int)
 }
 
-// New returns a Sealer, or an error that says which option is missing or wrong.
-func New(o Options) (*Sealer, error) {
+// New returns a Sealer, or an error that says which option is missing or wrong. A nil o
+// means the zero Options, which lack the kind.
+func New(o *Options) (*Sealer, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	switch {
 	case o.Kind == "":
 		return nil, errors.New("sealed: the kind is missing")

@@ -26,7 +26,7 @@ func threeKeys(t *testing.T, form Form) *Sealer {
 		}
 		keys = append(keys, key)
 	}
-	s, err := New(Options{Kind: "order", Form: form, Keys: keys})
+	s, err := New(&Options{Kind: "order", Form: form, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
-	"github.com/oidkit/oid/timerange"
 )
 
 // Documents that one engine has written and that are copied with the other must
@@ -91,7 +91,7 @@ func TestGoDriverReadsWhatWasWritten(t *testing.T) {
 // The example of the driver must work.
 func TestExampleOfTheDriver(t *testing.T) {
 	coll := database(t, testenv.MongoDB(t)).Collection("orders")
-	old := objectid.At(time.Now().Add(-25 * time.Hour))
+	old := objectid.MinAt(time.Now().Add(-25 * time.Hour))
 	if _, err := coll.InsertOne(t.Context(), bson.D{{Key: "_id", Value: old}, {Key: "item", Value: "stale bread"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func insertSample(t *testing.T, uri string) objectid.ID {
 func queries(t *testing.T, id objectid.ID) (shell, python, extended string) {
 	t.Helper()
 	write := func(name string) string {
-		for _, f := range timerange.Forms {
+		for _, f := range query.Languages {
 			if f.Name == name {
 				return f.Write(objectid.Range{From: id}, "", id.String()[8:18])
 			}
@@ -171,7 +171,7 @@ func TestMongoshReadsWhatWasWritten(t *testing.T) {
 	mongosh := testenv.Mongosh(t)
 	uri := testenv.MongoDB(t)
 	id := insertSample(t, uri)
-	query, _, extended := queries(t, id)
+	byProcess, _, extended := queries(t, id)
 	file := filepath.Join(t.TempDir(), "check.js")
 	text := `
 const docs = db.sample.find().toArray();
@@ -179,8 +179,8 @@ const d = docs[0];
 if (docs.length !== 1 || !(d._id instanceof ObjectId) || d._id.toString() !== "` + id.String() + `" ||
 	Object.keys(d).join() !== "_id,n,at,list" || d.n !== 7 || d.list[1].b !== 1.5 || d.at.toISOString() !== "2026-11-20T00:00:00.000Z")
 	throw new Error(JSON.stringify(docs));
-if (db.sample.countDocuments(` + timerange.Mongosh(objectid.Range{From: id}) + `) !== 1) throw new Error("not found by its range");
-const query = ` + query + `;
+if (db.sample.countDocuments(` + query.Mongosh(objectid.Range{From: id}) + `) !== 1) throw new Error("not found by its range");
+const query = ` + byProcess + `;
 if (EJSON.stringify(query) !== EJSON.stringify(EJSON.parse('` + extended + `'))) throw new Error(EJSON.stringify(query));
 if (` + strconv.FormatBool(testenv.RealMongoDB(t)) + ` && db.sample.countDocuments(query) !== 1) throw new Error("not found by its process");
 print("ok");

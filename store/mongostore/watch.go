@@ -91,7 +91,7 @@ func (s *database) poll(ctx context.Context, collection string, r store.Range, y
 
 // latest returns the part of r with a time of the latest minute or later.
 func latest(r store.Range, now time.Time) store.Range {
-	if from := store.IDKey(objectid.At(now.Add(-recent))); from.Compare(r.From) > 0 {
+	if from := store.IDKey(objectid.MinAt(now.Add(-recent))); from.Compare(r.From) > 0 {
 		r.From = from
 	}
 	return r

@@ -46,7 +46,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	conn, table := tableOf(t, uri, "c")
 	f := follow(t, open(t, uri), "c")
 	f.await(t, 1)
-	late := objectid.At(time.Now().Add(-100 * time.Hour))
+	late := objectid.MinAt(time.Now().Add(-100 * time.Hour))
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: late}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package source
 import (
 	"fmt"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 )
 
 // Batch is the values in one stretch of a source. Places count the documents, lines
@@ -91,7 +91,7 @@ func (b *Batch) addPasted(text string, place uint32) bool {
 	if len(text) < hexDigits || len(text) > maxNotation {
 		return false
 	}
-	id, ok := paste.ObjectID(text)
+	id, ok := inspect.ParseObjectID(text)
 	if ok {
 		b.IDs = append(b.IDs, Item{id, place})
 	}

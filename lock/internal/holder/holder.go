@@ -15,7 +15,7 @@ import (
 // self is what all leases of this process have in common.
 var self = sync.OnceValue(func() lock.Holder {
 	host, _ := os.Hostname() // unknown is empty
-	process, _ := gpid.Of(os.Getpid())
+	process, _ := gpid.ProcessOf(os.Getpid())
 	return lock.Holder{Host: host, Process: process}
 })
 

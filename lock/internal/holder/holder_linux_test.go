@@ -33,7 +33,7 @@ func start(t *testing.T) *process {
 	p := &process{t: t, cmd: cmd}
 	t.Cleanup(p.end)
 	var err error
-	if p.Process, err = gpid.Of(cmd.Process.Pid); err != nil {
+	if p.Process, err = gpid.ProcessOf(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -58,7 +58,7 @@ func (p *process) zombie() {
 }
 
 func TestSelf(t *testing.T) {
-	here, err := gpid.Of(os.Getpid())
+	here, err := gpid.ProcessOf(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 	site := &page.Site{Base: "/oid", Version: "v1.0.0", Registry: true, StoreName: "PostgreSQL", ShowsLocks: true}
 	now := time.Now().UTC().Truncate(time.Second)
 	at := now.Add(-4 * time.Minute)
-	id := objectid.At(at).String()[:8] + "0a1b2c3d009969ff"
+	id := objectid.MinAt(at).String()[:8] + "0a1b2c3d009969ff"
 	minute := func(i int) time.Time { return at.Add(time.Duration(i-40)*time.Minute/4 - 7*time.Second) }
 	cpu := page.Series{Title: "processors", Unit: page.Processors}
 	memory := page.Series{Title: "memory", Unit: page.Bytes}
@@ -46,7 +46,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 				Processes: []wire.Process{worker}, Before: &wire.Sample{Time: at.Add(-7 * time.Second)},
 			},
 		}, Load: []string{"0.82 processors", "memory 200 MiB", "heap 96 MiB"}, Around: []page.Series{cpu, memory}, Interval: 15 * time.Second,
-		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: fmt.Sprintf(`{ _id: { $gte: ObjectId("%v"), $lt: ObjectId("%v") } }`, objectid.At(at), objectid.At(at.Add(time.Second)))}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
+		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: fmt.Sprintf(`{ _id: { $gte: ObjectId("%v"), $lt: ObjectId("%v") } }`, objectid.MinAt(at), objectid.MinAt(at.Add(time.Second)))}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
 	}
 	overview := &page.Overview{Time: time.Now(), Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
 	site.Prepare(overview)

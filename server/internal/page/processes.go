@@ -115,7 +115,7 @@ type Process struct {
 // Process returns the page of one process: its facts, its load, and the queries for its ids.
 func (s *Site) Process(v *Process) g.Node {
 	optional := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
-	seconds := objectid.At(v.LastHeartbeat.Time).String()[:8]
+	seconds := objectid.MinAt(v.LastHeartbeat.Time).String()[:8]
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/processes")), g.Text("All processes"))),
 		h.H1(g.Text(phrase.Shown(v.Name)+" "), state(v.State)),

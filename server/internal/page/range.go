@@ -6,8 +6,8 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 // Range is the data of the page.

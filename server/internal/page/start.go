@@ -13,9 +13,9 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 // Start shows at once what oid does: it reads ids, creates ids, and leads to the
@@ -49,7 +49,7 @@ func (s *Site) cards(now *Overview) g.Node {
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
-	day := timerange.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
+	day := query.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
 	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", ""),
 		card("/range?since=24h", "A time range as a query",
 			h.P(g.Text("The last 24 hours:")),

@@ -614,7 +614,7 @@ func keyOf(doc bson.Raw) store.Key {
 // withID returns a document that InsertMany is given with an id of so long ago.
 func withID(call string, doc any, ago time.Duration) any {
 	if d, ok := doc.(bson.D); ok && call == "InsertMany" {
-		return append(bson.D{{Key: "_id", Value: objectid.At(time.Now().Add(-ago))}}, d...)
+		return append(bson.D{{Key: "_id", Value: objectid.MinAt(time.Now().Add(-ago))}}, d...)
 	}
 	return doc
 }

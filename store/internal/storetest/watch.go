@@ -133,7 +133,7 @@ func testWatchLateSmallerKeys(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.IDKey(now))
 	w.expect(store.IDKey(now))
 	for i := range 5 {
-		early := objectid.At(now.Time().Add(-time.Hour))
+		early := objectid.MinAt(now.Time().Add(-time.Hour))
 		early[objectid.Size-1] = byte(200 - i)
 		insert(t, s, "c", store.IDKey(early))
 		w.expect(store.IDKey(early))

@@ -64,7 +64,7 @@ func TestFullSecond(t *testing.T) {
 // layout; the last byte of the process value carries.
 func TestOwnGenerators(t *testing.T) {
 	testenv.WithoutRace(t)
-	for _, layout := range objectid.Layouts {
+	for _, layout := range objectid.Layouts() {
 		s := stream("it", 1, Frozen)
 		g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Now: func() time.Time { return time.Unix(s.clock.Moment(), 0) }})
 		if err != nil {

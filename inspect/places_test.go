@@ -1,4 +1,4 @@
-package paste_test
+package inspect_test
 
 import (
 	"encoding/base64"
@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 )
 
 // utf16Text is s as Windows PowerShell writes it.
@@ -45,11 +45,11 @@ var notations = map[string]func(id objectid.ID) string{
 // found returns the ids that Scan finds in a text, and its errors but those about
 // text in which no id is expected.
 func found(text string) (ids []string) {
-	for f := range paste.ScanString(text) {
+	for f, err := range inspect.Scan(strings.NewReader(text)) {
 		switch {
-		case errors.Is(f.Err, paste.ErrNoID):
-		case f.Err != nil:
-			ids = append(ids, f.Err.Error())
+		case errors.Is(err, inspect.ErrNoID):
+		case err != nil:
+			ids = append(ids, err.Error())
 		default:
 			ids = append(ids, strings.ToLower(f.Text))
 		}
@@ -85,8 +85,8 @@ func FuzzNotations(f *testing.F) {
 	})
 }
 
-// TestPlacesRefuses reads texts that are one thing off a notation.
-func TestPlacesRefuses(t *testing.T) {
+// TestFindRefuses reads texts that are one thing off a notation.
+func TestFindRefuses(t *testing.T) {
 	for _, text := range []string{
 		a + "0", "x" + a, "u003c" + a, "z0x" + a,
 		"User_01h455vb4pex5vsknk084sn02q", "01h455vb4pex5vsknk084sn02q",
@@ -94,8 +94,8 @@ func TestPlacesRefuses(t *testing.T) {
 		"5759e988-" + a, "1-5759e988-" + a, "{5759E988-" + a + "}", "trace 550e8400-e29b-41d4-a716-" + a,
 		"a:1795166651598985:4711", "10.0.0.7:8080:179516665159898:4711",
 	} {
-		if got := paste.Places(text); got != nil {
-			t.Errorf("Places(%q) = %+v", text, got)
+		if got := inspect.Find(text); got != nil {
+			t.Errorf("Find(%q) = %+v", text, got)
 		}
 	}
 	for text, want := range map[string]string{
@@ -104,19 +104,19 @@ func TestPlacesRefuses(t *testing.T) {
 		"from 10.0.0.7:8080:1795166651598985:4711, to [::1]:80 ...": "10.0.0.7:8080:1795166651598985:4711",
 		"gpid=[2001:db8::1]:0:1795166651598985:1":                   "[2001:db8::1]:0:1795166651598985:1",
 	} {
-		if got := paste.Places("at " + text); len(got) != 1 || ("at " + text)[got[0].From:got[0].To] != want {
-			t.Errorf("Places(%q) = %+v, want %s", text, got, want)
+		if got := inspect.Find("at " + text); len(got) != 1 || ("at " + text)[got[0].Start:got[0].End] != want {
+			t.Errorf("Find(%q) = %+v, want %s", text, got, want)
 		}
 	}
 	two := "10.0.0.7:8080:1795166651598985:4711"
-	if got := paste.Places(two + " " + two); len(got) != 2 || got[1].From != len(two)+1 {
+	if got := inspect.Find(two + " " + two); len(got) != 2 || got[1].Start != len(two)+1 {
 		t.Errorf("two gpids: %+v", got)
 	}
 }
 
-// FuzzPlaces holds the search that looks at one byte in three to one that looks at
+// FuzzFind holds the search that looks at one byte in three to one that looks at
 // each.
-func FuzzPlaces(f *testing.F) {
+func FuzzFind(f *testing.F) {
 	f.Add("x " + a + " " + u + "," + b)
 	f.Add(strings.Repeat("-", 23) + a)
 	guid := regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4})*-$`) // may begin one
@@ -138,15 +138,15 @@ func FuzzPlaces(f *testing.F) {
 			}
 		}
 		end := 0
-		for _, p := range paste.Places(text) {
-			if p.From < end || p.To <= p.From || p.To > len(text) {
-				t.Fatalf("Places(%q): %+v after %d", text, p, end)
+		for _, p := range inspect.Find(text) {
+			if p.Start < end || p.End <= p.Start || p.End > len(text) {
+				t.Fatalf("Find(%q): %+v after %d", text, p, end)
 			}
-			end = p.To
-			delete(want, p.From)
+			end = p.End
+			delete(want, p.Start)
 		}
 		if len(want) > 0 {
-			t.Errorf("Places(%q) misses the ids at %v", text, want)
+			t.Errorf("Find(%q) misses the ids at %v", text, want)
 		}
 	})
 }
@@ -158,21 +158,27 @@ func TestQuietLines(t *testing.T) {
 		"2026-11-20 started\n{\"level\":\"info\",\"msg\":\"ready\"}\n{\"id\":51803,\"c\":\"NETWORK\"}\n2026-11-20 order=" + a + "\n",
 		"oops { not closed\n{ oops\n" + a + "\n",
 	} {
-		for f := range paste.ScanString(text) {
-			if f.Err != nil && !errors.Is(f.Err, paste.ErrNoID) {
-				t.Errorf("%q: %v", text, f.Err)
+		for f, err := range inspect.Scan(strings.NewReader(text)) {
+			if err != nil && !errors.Is(err, inspect.ErrNoID) {
+				t.Errorf("%q: %v", text, err)
 			}
-			if f.Err == nil && strings.ContainsAny(f.Text, "0123456789") && f.Text != a {
+			if err == nil && strings.ContainsAny(f.Text, "0123456789") && f.Text != a {
 				t.Errorf("%q: found %s", text, f.Text)
 			}
 		}
-		if got := slices.Collect(paste.Grep(strings.NewReader(text))); len(got) != 1 || got[0].Text != a || got[0].Line < 2 {
-			t.Errorf("Grep(%q) = %+v", text, got)
+		var got []inspect.Found
+		for f, err := range inspect.FindAll(strings.NewReader(text)) {
+			if got = append(got, f); err != nil {
+				t.Errorf("FindAll(%q): %v", text, err)
+			}
+		}
+		if len(got) != 1 || got[0].Text != a || got[0].Line < 2 {
+			t.Errorf("FindAll(%q) = %+v", text, got)
 		}
 	}
-	for f := range paste.ScanString("{\"_id\":42}") {
-		if f.Err == nil || errors.Is(f.Err, paste.ErrNoID) {
-			t.Errorf("an _id that is none: %+v", f)
+	for f, err := range inspect.Scan(strings.NewReader("{\"_id\":42}")) {
+		if err == nil || errors.Is(err, inspect.ErrNoID) {
+			t.Errorf("an _id that is none: %+v, %v", f, err)
 		}
 	}
 }

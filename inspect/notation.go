@@ -1,4 +1,4 @@
-package paste
+package inspect
 
 import (
 	"strings"
@@ -31,10 +31,10 @@ var notation = pattern.Of(`^(?:` + idCall + "[\"'`]?([^\"'`()]*?)[\"'`]?" + `\s*
 	`\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?|` +
 	`["']*(` + "[^ \t\"'`(){}:/=,]*" + `)["']*)$`)
 
-// ObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
+// ParseObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
 // in any notation around them that [Scan] reads, with or without a comma or semicolon
 // after it.
-func ObjectID(text string) (id objectid.ID, ok bool) {
+func ParseObjectID(text string) (id objectid.ID, ok bool) {
 	if len(text) != hexSize {
 		// Trim is several times as fast for a set of ASCII alone.
 		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), around))

@@ -1,4 +1,7 @@
-package timerange
+// Package query writes ranges of ids as conditions of query languages, ready to paste.
+//
+// [Languages] has all of them. Package timerange makes the ranges from times.
+package query
 
 import (
 	"fmt"
@@ -8,17 +11,17 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Form is a language in which a range of ids can be written.
-type Form struct {
+// Language is a query language in which a range of ids can be written.
+type Language struct {
 	Name  string // in lower case
 	About string // what it is for, in a few words
-	query
+	parts
 }
 
-// query has the parts of a condition in one language. In them <id> is replaced by a bound,
+// parts are the parts of a condition in one language. In them <id> is replaced by a bound,
 // <column> for the column, <process> for the process value, in upper case for <PROCESS>,
 // and <n> for the number of its digits.
-type query struct {
+type parts struct {
 	open, end     string // around the conditions
 	single        bool   // one condition alone is written without them
 	id, idEnd     string // around the bounds
@@ -29,48 +32,48 @@ type query struct {
 	unconditional string // in place of all, without any condition
 }
 
-// Forms are all languages.
-var Forms = []Form{
-	{"ids", "the two bounds, one per line; - where there is none", query{
+// Languages are all languages.
+var Languages = []Language{
+	{"ids", "the two bounds, one per line; - where there is none", parts{
 		from: "<id>", to: "<id>", none: "-", separator: "\n",
 	}},
-	{"mongosh", "a query for the MongoDB shell and for Compass", query{
+	{"mongosh", "a query for the MongoDB shell and for Compass", parts{
 		open: "{ ", end: " }", id: "_id: { ", idEnd: " }", from: `$gte: ObjectId("<id>")`, to: `$lt: ObjectId("<id>")`,
 		process:   `$expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, <n> ] }, "<process>" ] }`,
 		separator: ", ", unconditional: "{}",
 	}},
-	{"json", "the same in Extended JSON, for mongoexport --query", query{
+	{"json", "the same in Extended JSON, for mongoexport --query", parts{
 		open: "{", end: "}", id: `"_id":{`, idEnd: "}", from: `"$gte":{"$oid":"<id>"}`, to: `"$lt":{"$oid":"<id>"}`,
 		process:   `"$expr":{"$eq":[{"$substrBytes":[{"$toString":"$_id"},8,<n>]},"<process>"]}`,
 		separator: ",", unconditional: "{}",
 	}},
-	{"sql", "a condition on a binary column, for SQLite and MySQL", query{
+	{"sql", "a condition on a binary column, for SQLite and MySQL", parts{
 		from: "<column> >= X'<id>'", to: "<column> < X'<id>'", process: "substr(hex(<column>), 9, <n>) = '<PROCESS>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},
-	{"sqltext", "the same for a column of 24 lower-case digits", query{
+	{"sqltext", "the same for a column of 24 lower-case digits", parts{
 		from: "<column> >= '<id>'", to: "<column> < '<id>'", process: "substr(<column>, 9, <n>) = '<process>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},
-	{"postgres", "the same for a BYTEA column of PostgreSQL", query{
+	{"postgres", "the same for a BYTEA column of PostgreSQL", parts{
 		from: `<column> >= '\x<id>'`, to: `<column> < '\x<id>'`, process: "substr(encode(<column>, 'hex'), 9, <n>) = '<process>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},
-	{"go", "an objectid.Range", query{
+	{"go", "an objectid.Range", parts{
 		open: "objectid.Range{", end: "}", from: `From: objectid.MustParse("<id>")`, to: `To: objectid.MustParse("<id>")`,
 		separator: ", ", unconditional: "objectid.Range{}",
 	}},
-	{"python", "a query for pymongo", query{
+	{"python", "a query for pymongo", parts{
 		open: "{", end: "}", id: `"_id": {`, idEnd: "}", from: `"$gte": ObjectId("<id>")`, to: `"$lt": ObjectId("<id>")`,
 		process:   `"$expr": {"$eq": [{"$substrBytes": [{"$toString": "$_id"}, 8, <n>]}, "<process>"]}`,
 		separator: ", ", unconditional: "{}",
 	}},
-	{"node", "a query for the MongoDB driver of Node", query{
+	{"node", "a query for the MongoDB driver of Node", parts{
 		open: "{ ", end: " }", id: "_id: { ", idEnd: " }", from: `$gte: new ObjectId("<id>")`, to: `$lt: new ObjectId("<id>")`,
 		process:   `$expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, <n> ] }, "<process>" ] }`,
 		separator: ", ", unconditional: "{}",
 	}},
-	{"java", "a filter for the MongoDB driver of Java", query{
+	{"java", "a filter for the MongoDB driver of Java", parts{
 		open: "Filters.and(", end: ")", single: true, from: `Filters.gte("_id", new ObjectId("<id>"))`, to: `Filters.lt("_id", new ObjectId("<id>"))`,
 		process:   `Filters.expr(Document.parse("{ $eq: [ { $substrBytes: [ { $toString: '$_id' }, 8, <n> ] }, '<process>' ] }"))`,
 		separator: ", ", unconditional: "new Document()",
@@ -78,20 +81,20 @@ var Forms = []Form{
 }
 
 // ByProcess reports whether Write can ask for a process value.
-func (f Form) ByProcess() bool { return f.process != "" }
+func (l Language) ByProcess() bool { return l.process != "" }
 
-// Write writes r as a condition on a field or column. Only the forms of SQL use column,
+// Write writes r as a condition on a field or column. Only the languages of SQL use column,
 // which they write as given. Unless process is empty, the condition is also that the ids
-// have this process value, 8 or 10 lower-case hexadecimal digits; forms without ByProcess
+// have this process value, 8 or 10 lower-case hexadecimal digits; languages without ByProcess
 // ignore it.
-func (f Form) Write(r objectid.Range, column, process string) string {
+func (l Language) Write(r objectid.Range, column, process string) string {
 	var bounds []string
 	for _, end := range []struct {
 		bound objectid.ID
 		text  string
-	}{{r.From, f.from}, {r.To, f.to}} {
+	}{{r.From, l.from}, {r.To, l.to}} {
 		if end.bound.IsZero() {
-			end.text = f.none
+			end.text = l.none
 		}
 		if end.text != "" {
 			bounds = append(bounds, strings.ReplaceAll(end.text, "<id>", end.bound.String()))
@@ -99,18 +102,18 @@ func (f Form) Write(r objectid.Range, column, process string) string {
 	}
 	all, conditions := bounds, len(bounds)
 	if bounds != nil {
-		all = []string{f.id + strings.Join(bounds, f.separator) + f.idEnd}
+		all = []string{l.id + strings.Join(bounds, l.separator) + l.idEnd}
 	}
-	if process != "" && f.ByProcess() {
-		all = append(all, f.process)
+	if process != "" && l.ByProcess() {
+		all = append(all, l.process)
 		conditions++
 	}
-	text := strings.Join(all, f.separator)
+	text := strings.Join(all, l.separator)
 	switch {
 	case conditions == 0:
-		text = f.unconditional
-	case conditions > 1 || !f.single:
-		text = f.open + text + f.end
+		text = l.unconditional
+	case conditions > 1 || !l.single:
+		text = l.open + text + l.end
 	}
 	return strings.NewReplacer("<column>", column, "<n>", strconv.Itoa(len(process)),
 		"<process>", process, "<PROCESS>", strings.ToUpper(process)).Replace(text)
@@ -121,7 +124,7 @@ func (f Form) Write(r objectid.Range, column, process string) string {
 //	{ _id: { $gte: ObjectId("..."), $lt: ObjectId("...") } }
 //
 // It has only the bounds that r has, and is {} if r has none.
-func Mongosh(r objectid.Range) string { return Forms[1].Write(r, "", "") }
+func Mongosh(r objectid.Range) string { return Languages[1].Write(r, "", "") }
 
 // ParseProcess reads a process value, or a process block, that a user gives: 10 or 8
 // hexadecimal digits of either case, as between the time and the counter of an id. It

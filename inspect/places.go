@@ -1,4 +1,4 @@
-package paste
+package inspect
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// Place is where an id is within a text: from the byte From up to the one before To.
-type Place struct{ From, To int }
+// Match is where an id is within a text: from the byte Start up to the one before End.
+type Match struct{ Start, End int }
 
 var (
 	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
@@ -31,18 +31,18 @@ const (
 	longestForm   = 80 // of a gpid
 )
 
-// Places returns the ids in s that nothing else looks like, in their order:
+// Find returns the ids in s that nothing else looks like, in their order:
 // ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix and gpids. Of most text it
 // looks at one byte in three.
-func Places(s string) (places []Place) {
+func Find(s string) (places []Match) {
 	end := 0 // of what was searched
 	for at := 0; at+window <= len(s); at += window {
 		w := s[at : at+window]
-		kind := kinds[w[0]] & kinds[w[4]] & kinds[w[7]] & kinds[w[11]]
+		kind := classes[w[0]] & classes[w[4]] & classes[w[7]] & classes[w[11]]
 		if kind&inForms == 0 || at < end {
 			continue
 		}
-		kind &= kinds[w[1]] & kinds[w[2]] & kinds[w[3]] & kinds[w[5]] & kinds[w[6]] & kinds[w[8]] & kinds[w[9]] & kinds[w[10]]
+		kind &= classes[w[1]] & classes[w[2]] & classes[w[3]] & classes[w[5]] & classes[w[6]] & classes[w[8]] & classes[w[9]] & classes[w[10]]
 		if kind&inForms == 0 {
 			continue
 		}
@@ -58,7 +58,7 @@ func Places(s string) (places []Place) {
 	return places
 }
 
-// window is how many bytes [Places] looks at together. Each form that it looks for has
+// window is how many bytes [Find] looks at together. Each form that it looks for has
 // at least 23 characters of one kind in a row, and so a whole window of them, wherever it
 // begins:
 //
@@ -76,11 +76,11 @@ const (
 	inRow                 // inWord, and what is between them in a UUID or a gpid
 	inDigits              // hexadecimal
 
-	inForms = inHex | inULID | inTypeID | inProcess // what Places looks for
+	inForms = inHex | inULID | inTypeID | inProcess // what Find looks for
 )
 
-// kinds are the kinds of each character.
-var kinds = func() (table [256]uint8) {
+// classes are the kinds of each character.
+var classes = func() (table [256]uint8) {
 	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for kind, characters := range map[uint8]string{
 		inHex:     digits + lower[:6] + upper[:6] + "-",
@@ -98,7 +98,7 @@ var kinds = func() (table [256]uint8) {
 	return table
 }()
 
-func is(c byte, kind uint8) bool { return kinds[c]&kind != 0 }
+func is(c byte, kind uint8) bool { return classes[c]&kind != 0 }
 
 func isHex(s string) bool { _, end := row(s, 0, 0, inDigits); return end == len(s) }
 
@@ -115,10 +115,10 @@ func row(s string, from, to int, kind uint8) (int, int) {
 
 // wordIDs appends the ids in s[from:to], which has only the characters of inRow, to
 // places. The first word goes up to known at least.
-func wordIDs(places []Place, s string, from, known, to int) []Place {
+func wordIDs(places []Match, s string, from, known, to int) []Match {
 	for begin := from; begin < to; begin++ {
 		_, end := row(s, begin, max(begin, known), inWord)
-		if p, ok := wordID(s, begin, end); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
+		if p, ok := wordID(s, begin, end); ok && (len(places) == 0 || places[len(places)-1].End <= p.Start) {
 			places = append(places, p)
 		}
 		begin = end
@@ -133,7 +133,7 @@ func wordIDs(places []Place, s string, from, known, to int) []Place {
 //	26  a ULID in capitals, or a TypeID, whose prefix is before them
 //	12  a UUID, whose other parts are before them
 //	16  a gpid: they are the start time, between the address and the pid
-func wordID(s string, from, to int) (p Place, ok bool) {
+func wordID(s string, from, to int) (p Match, ok bool) {
 	n := to - from
 	if n > 24 && (n <= 29 || s[to-25] == 'm') && isHex(s[to-24:to]) { // \u003c, or colours
 		before := s[max(to-24-longestEscape, 0) : to-24]
@@ -174,5 +174,5 @@ func wordID(s string, from, to int) (p Place, ok bool) {
 	default:
 		return p, false
 	}
-	return Place{from, to}, true
+	return Match{from, to}, true
 }

@@ -1,12 +1,11 @@
-package paste_test
+package inspect_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/paste"
 )
 
 const hex = "507f1f77bcf86cd799439011"
@@ -21,12 +20,11 @@ func TestNotations(t *testing.T) {
 		`{"$oid":"` + hex + `"}`, `"$oid": "` + hex + `"`, `{ '$oid' : '` + hex + `' }`,
 		"x'" + hex + "'", "X'" + hex + "';", "0x" + hex, "0X" + hex, `\x` + hex,
 	} {
-		if got, ok := paste.ObjectID(text); !ok || got != want {
-			t.Errorf("ObjectID(%q) = %v, %v", text, got, ok)
+		if got, ok := inspect.ParseObjectID(text); !ok || got != want {
+			t.Errorf("ParseObjectID(%q) = %v, %v", text, got, ok)
 		}
-		found := slices.Collect(paste.ScanString(text))
-		if len(found) != 1 || found[0].Err != nil || !strings.EqualFold(found[0].Text, hex) {
-			t.Errorf("ScanString(%q) = %+v", text, found)
+		if got := scan(strings.NewReader(text)); !strings.EqualFold(got, "1 "+hex+"\n") {
+			t.Errorf("Scan(%q): %s", text, got)
 		}
 	}
 	for _, text := range []string{
@@ -34,25 +32,24 @@ func TestNotations(t *testing.T) {
 		`ObjectId("` + hex + `"")`, `ObjectIds("` + hex + `")`, "x'" + hex[1:] + "g'", "0x" + hex[2:], `{"oid":"` + hex + `"}`, "a=" + hex,
 		"507f1f77-bcf8-6cd7-9943-9011", strings.Repeat("(", 24), strings.Repeat("é", 12),
 	} {
-		if got, ok := paste.ObjectID(text); ok {
-			t.Errorf("ObjectID(%q) = %v", text, got)
+		if got, ok := inspect.ParseObjectID(text); ok {
+			t.Errorf("ParseObjectID(%q) = %v", text, got)
 		}
 	}
 }
 
-// FuzzObjectID holds ObjectID to what Scan finds.
-func FuzzObjectID(f *testing.F) {
+// FuzzParseObjectID holds ParseObjectID to what Scan finds.
+func FuzzParseObjectID(f *testing.F) {
 	for _, text := range []string{hex, `new ObjectId("` + hex + `")`, "x'" + hex + "';", `{"$oid":"` + hex + `"}`, "a.UUID(`" + hex + "`)"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		id, ok := paste.ObjectID(text)
+		id, ok := inspect.ParseObjectID(text)
 		if !ok || strings.ContainsAny(text, "\r\n") {
 			return
 		}
-		found := slices.Collect(paste.ScanString(text))
-		if !slices.ContainsFunc(found, func(f paste.Found) bool { return strings.EqualFold(f.Text, id.String()) }) {
-			t.Errorf("ObjectID(%q) = %v, but Scan finds %+v", text, id, found)
+		if got := scan(strings.NewReader(text)); !strings.Contains(strings.ToLower(got), " "+id.String()+"\n") {
+			t.Errorf("ParseObjectID(%q) = %v, but Scan finds %s", text, id, got)
 		}
 	})
 }

@@ -1,9 +1,4 @@
-// Package paste finds ids in text that people paste: lists, logs, documents, and
-// single ids in the notations of shells, drivers and SQL.
-//
-// [Scan] finds ids of every format that package inspect knows. [Grep] and [Places] find
-// those that nothing else looks like, in any text. [ObjectID] reads one ObjectId.
-package paste
+package inspect
 
 import (
 	"bufio"
@@ -33,14 +28,12 @@ type Found struct {
 	// others.
 	Before, After string
 
-	// Err is the reason why there is no id in this piece; Text is then empty. It
-	// is nil otherwise. It wraps [ErrNoID] if the piece is not at the place of an
-	// id: a line of a log, a heading, a document without _id.
-	Err error
+	err error // why there is no id in this piece; Text is then empty
 }
 
-// ErrNoID is wrapped by the error of a piece of text in which no id is expected.
-var ErrNoID = errors.New("paste: no id")
+// ErrNoID is wrapped by the error of a piece of text in which no id is expected: a line
+// of a log, a heading, a document without _id.
+var ErrNoID = errors.New("inspect: no id")
 
 // noID is an error that wraps [ErrNoID].
 type noID string
@@ -64,50 +57,49 @@ const (
 // or {"$oid":"..."}, several on a line, and in JSON documents, of which it takes the
 // member _id (or else id), whether there is one on each line, or an array of them,
 // or one over many lines. Documents in the notation of the MongoDB shell are read
-// as well. Within a line of a log it finds what [Places] finds; ids of the other
+// as well. Within a line of a log it finds what [Find] finds; ids of the other
 // formats look like any other word or number there. Text in UTF-16 with a byte order
 // mark, as Windows PowerShell writes it, is converted.
 //
-// It yields what it finds in the order of the text, and every piece that it cannot
-// read as a [Found] with an error. It stops after the first error of r, which it
-// yields last. It holds one line of up to 1 MiB or one document of up to
+// It yields what it finds in the order of the text. For a piece that it cannot read it
+// yields an error, which wraps [ErrNoID] if no id is expected there, and a Found with
+// only the Line; then it goes on. After an error of r, which it yields too, it stops. It
+// holds one line of up to 1 MiB or one document of up to
 // 64 MiB at a time; longer ones are cut there.
-func Scan(r io.Reader) iter.Seq[Found] { return pieces(r, bufferSize, (*scanner).piece) }
+func Scan(r io.Reader) iter.Seq2[Found, error] { return pieces(r, (*scanner).piece) }
 
-// ScanString is [Scan] for a string.
-func ScanString(s string) iter.Seq[Found] {
-	return pieces(strings.NewReader(s), min(len(s), bufferSize), (*scanner).piece)
-}
-
-// Grep finds ids in any text, as [Places] does in each line of up to 1 MiB. It
-// yields no errors but that of r, which comes last.
-func Grep(r io.Reader) iter.Seq[Found] {
-	return pieces(r, bufferSize, func(s *scanner) []Found {
+// FindAll finds ids in any text, as [Find] does in each line of up to 1 MiB. The only
+// error that it yields is that of r, which comes last.
+func FindAll(r io.Reader) iter.Seq2[Found, error] {
+	return pieces(r, func(s *scanner) []Found {
 		line := s.line
 		s.restOfLine()
 		return inside(line, string(s.buf))
 	})
 }
 
-// pieces yields what next finds in piece after piece of r, of which it reads size bytes
-// at once.
-func pieces(r io.Reader, size int, next func(*scanner) []Found) iter.Seq[Found] {
-	return func(yield func(Found) bool) {
+// pieces yields what next finds in piece after piece of r.
+func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		size := bufferSize
+		if s, ok := r.(*strings.Reader); ok { // most are short
+			size = min(size, s.Len())
+		}
 		decoded := transform.NewReader(bufio.NewReaderSize(r, size), unicode.BOMOverride(transform.Nop))
 		s := &scanner{r: bufio.NewReaderSize(decoded, size), line: 1}
 		for s.err == nil {
 			s.buf = s.buf[:0]
 			for _, found := range next(s) {
-				if !yield(found) {
+				if !yield(found, found.err) {
 					return
 				}
 			}
 		}
 		if s.err == io.EOF && s.depth > 0 {
-			yield(Found{Line: s.line, Err: errors.New("an array begins but does not end: the text is cut off")})
+			yield(Found{Line: s.line}, errors.New("an array begins but does not end: the text is cut off"))
 		}
 		if s.err != io.EOF {
-			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
+			yield(Found{Line: s.line}, fmt.Errorf("read: %w", s.err))
 		}
 	}
 }
@@ -252,7 +244,7 @@ func (s *scanner) document(line int) []Found {
 // broken returns what is in a document that was cut off before another began.
 func (s *scanner) broken(line int) []Found {
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
-	return []Found{{Line: line, Err: fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first))}}
+	return []Found{{Line: line, err: fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first))}}
 }
 
 // unfinished goes back to the first line of a document that does not end, to
@@ -261,5 +253,5 @@ func (s *scanner) unfinished(line int) []Found {
 	again := bytes.Clone(s.buf)
 	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), bufferSize)
 	s.line, s.byLine, s.err = line, true, nil
-	return []Found{{Line: line, Err: noID("a document begins but does not end; read from here line by line")}}
+	return []Found{{Line: line, err: noID("a document begins but does not end; read from here line by line")}}
 }

@@ -1,4 +1,4 @@
-package paste
+package inspect
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
@@ -36,7 +35,7 @@ var (
 //  1. one id of any format, alone or in a notation
 //  2. one ObjectId as twelve bytes in base64
 //  3. a list of words that could all be ids
-//  4. ids anywhere, see [Places]
+//  4. ids anywhere, see [Find]
 //  5. a word at the place of an id, which is not one
 func (s *scanner) inText(line int) []Found {
 	text := string(s.buf)
@@ -64,12 +63,12 @@ func (s *scanner) inText(line int) []Found {
 	if word != "" {
 		return []Found{foundAt(line, text, strings.Index(text, word), len(word))}
 	}
-	return []Found{{Line: line, Err: noID("no id in " + quoteShort([]byte(trimmed)))}}
+	return []Found{{Line: line, err: noID("no id in " + quoteShort([]byte(trimmed)))}}
 }
 
 // isID reports whether s is an id of a known format.
 func isID(s string) bool {
-	_, err := inspect.Inspect(s, nil)
+	_, err := Inspect(s, nil)
 	return err == nil
 }
 
@@ -105,8 +104,8 @@ func wordList(line int, s string) []Found {
 // inside returns the ids within s that are recognised wherever they are.
 func inside(line int, s string) []Found {
 	var ids []Found
-	for _, p := range Places(s) {
-		ids = append(ids, foundAt(line, s, p.From, p.To-p.From))
+	for _, p := range Find(s) {
+		ids = append(ids, foundAt(line, s, p.Start, p.End-p.Start))
 	}
 	return ids
 }
@@ -123,7 +122,7 @@ func inDocument(line int, text []byte) []Found {
 		if ids := inside(line, whole); ids != nil {
 			return ids
 		}
-		return []Found{{Line: line, Err: noID("neither JSON nor a document with an id: " + quoteShort(text))}}
+		return []Found{{Line: line, err: noID("neither JSON nor a document with an id: " + quoteShort(text))}}
 	}
 	var refused error
 	for _, name := range []string{"$oid", "_id", "id"} {
@@ -160,7 +159,7 @@ func inDocument(line int, text []byte) []Found {
 	if refused == nil {
 		refused = noID(`a document without "_id": ` + quoteShort(text))
 	}
-	return []Found{{Line: line, Err: refused}}
+	return []Found{{Line: line, err: refused}}
 }
 
 // idValue returns the text of a member that should be an id: a string, a whole

@@ -1,4 +1,4 @@
-package paste_test
+package inspect_test
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/testenv"
-	"github.com/oidkit/oid/paste"
 )
 
 const (
@@ -23,9 +23,9 @@ const (
 // "!" with the error.
 func scan(r io.Reader) string {
 	var out strings.Builder
-	for f := range paste.Scan(r) {
-		if f.Err != nil {
-			fmt.Fprintf(&out, "%d!%v\n", f.Line, f.Err)
+	for f, err := range inspect.Scan(r) {
+		if err != nil {
+			fmt.Fprintf(&out, "%d!%v\n", f.Line, err)
 		} else {
 			fmt.Fprintf(&out, "%d %s\n", f.Line, f.Text)
 		}
@@ -139,7 +139,7 @@ func TestScanTellsWhatItStripped(t *testing.T) {
 		{long[:78] + " " + a + " " + long[:78], long[:78] + " ", " " + long[:78]},
 		{long + " " + a + " " + long, "..." + long[:78] + " ", " " + long[:78] + "..."},
 	} {
-		for f := range paste.ScanString(c.text) {
+		for f := range inspect.Scan(strings.NewReader(c.text)) {
 			if f.Text != a || f.Before != c.before || f.After != c.after {
 				t.Errorf("%s: %q before %q, %q after", c.text, f.Before, f.Text, f.After)
 			}
@@ -157,7 +157,7 @@ func TestScanReportsReadErrors(t *testing.T) {
 
 func TestScanStops(t *testing.T) {
 	n := 0
-	for range paste.ScanString(a + "\n" + b + "\n") {
+	for range inspect.Scan(strings.NewReader(a + "\n" + b + "\n")) {
 		n++
 		break
 	}
@@ -173,9 +173,9 @@ func TestScanIsBounded(t *testing.T) {
 		text string
 		size int64
 	}{{"x", 3 << 20}, {`"`, 3 << 20}, {"{}", 1 << 16}, {"{ ", 70 << 20}} {
-		for f := range paste.Scan(io.LimitReader(repeat(c.text), c.size)) {
-			if len(f.Text) > 1<<20 || f.Err != nil && len(f.Err.Error()) > 1000 {
-				t.Errorf("%q over and over: %d characters, error of %d", c.text, len(f.Text), len(f.Err.Error()))
+		for f, err := range inspect.Scan(io.LimitReader(repeat(c.text), c.size)) {
+			if len(f.Text) > 1<<20 || err != nil && len(err.Error()) > 1000 {
+				t.Errorf("%q over and over: %d characters, error of %d", c.text, len(f.Text), len(err.Error()))
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func TestNeighbours(t *testing.T) {
 func TestLongestLine(t *testing.T) {
 	for before, want := range map[int]int{1<<20 - len(a): 1, 1<<20 - len(a) + 1: 2} {
 		pieces, ids := 0, 0
-		for f := range paste.ScanString(strings.Repeat("-", before) + a) {
+		for f := range inspect.Scan(strings.NewReader(strings.Repeat("-", before) + a)) {
 			if pieces++; f.Text == a {
 				ids++
 			}
@@ -230,8 +230,8 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("read at once:\n%s\nread byte by byte:\n%s", whole, bytewise)
 		}
 		line := 1
-		for found := range paste.Scan(bytes.NewReader(text)) {
-			if (found.Err == nil) == (found.Text == "") {
+		for found, err := range inspect.Scan(bytes.NewReader(text)) {
+			if (err == nil) == (found.Text == "") {
 				t.Fatalf("found %+v", found)
 			}
 			if found.Line < line || found.Line > 1+bytes.Count(text, []byte("\n")) {

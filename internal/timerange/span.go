@@ -41,7 +41,7 @@ func (s Span) Range(now time.Time) (ids objectid.Range, err error) {
 		return ids, fmt.Errorf("the range is empty: it ends at %s and begins at %s", rfc3339(*to), rfc3339(*from))
 	}
 	if from != nil {
-		ids.From = objectid.At(*from)
+		ids.From = objectid.MinAt(*from)
 	}
 	if to != nil {
 		ids.To = objectid.Until(*to).To

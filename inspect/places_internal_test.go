@@ -1,4 +1,4 @@
-package paste
+package inspect
 
 import (
 	"encoding/binary"
@@ -15,14 +15,14 @@ import (
 
 var wordRows = pattern.Of(`[0-9A-Za-z]+`)
 
-// slowPlaces is [Places] without its shortcuts: regular expressions cut all of s into what
+// slowFind is [Find] without its shortcuts: regular expressions cut all of s into what
 // may have an id.
-func slowPlaces(s string) (places []Place) {
+func slowFind(s string) (places []Match) {
 	for _, m := range wordRows().FindAllStringIndex(s, -1) {
 		if begin := m[1] - 24; begin > m[0] && isHex(s[begin:m[1]]) && escape().MatchString(s[max(begin-longestEscape, 0):begin]) {
 			m[0] = begin
 		}
-		if p, ok := wordID(s, m[0], m[1]); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
+		if p, ok := wordID(s, m[0], m[1]); ok && (len(places) == 0 || places[len(places)-1].End <= p.Start) {
 			places = append(places, p)
 		}
 	}
@@ -69,7 +69,7 @@ func TestFastAndSlow(t *testing.T) {
 			text.WriteString(written[r.IntN(len(written))](r, id))
 			text.WriteString(separators[r.IntN(len(separators))])
 		}
-		got, want := Places(text.String()), slowPlaces(text.String())
+		got, want := Find(text.String()), slowFind(text.String())
 		if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q:\nfast %+v\nslow %+v", text.String(), got, want)
 		}
