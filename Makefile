@@ -12,6 +12,10 @@ GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 # The systems beside this one for which "make check" compiles and vets everything.
 SYSTEMS = linux/386 linux/arm64 windows/amd64 darwin/arm64
 
+# The packages of both modules that users import. From here, Go names those of the second
+# by their import path alone.
+ALL = ./... github.com/oidkit/oid/objectid/...
+
 # The version that "make release" builds; that of the tag of the commit, if there is one.
 VERSION =
 
@@ -80,7 +84,7 @@ help:
 # that are left wait more than they work, as in "make test" below. "make check" vets.
 .PHONY: quick
 quick:
-	go test -short -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 2)) ./server ./cmd/oid ./registry ./...
+	go test -short -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 2)) ./server ./cmd/oid ./registry $(ALL)
 
 # Hours for all packages. What it does is in .ci/steady.
 .PHONY: steady
@@ -107,7 +111,7 @@ test:
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 3 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 3 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore $(ALL)
 
 test-plain:
 	$(MAKE) -j 2 test-plain-main test-plain-modules
@@ -149,13 +153,13 @@ soak:
 .PHONY: check
 check:
 	@diff=$$(go run $(GOFUMPT) -d .) && test -z "$$diff" || { echo "$$diff"; echo "make check: run gofumpt -w ."; exit 1; }
-	go vet ./...
+	go vet $(ALL)
 	@for system in $(SYSTEMS); do \
 		echo "$$system: go vet"; \
-		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go vet ./... || exit 1; \
+		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go vet $(ALL) || exit 1; \
 	done
-	go fix -diff ./...
-	go run $(STATICCHECK) -checks all ./...
+	go fix -diff $(ALL)
+	go run $(STATICCHECK) -checks all $(ALL)
 	go run $(ACTIONLINT)
 	@! grep -rn 'uses: [^.]' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$$' || { echo "make check: name the commit of an action, and its version in a comment"; exit 1; }
 	go mod tidy -diff

@@ -2,6 +2,8 @@ module github.com/oidkit/oid
 
 go 1.26.0
 
+replace github.com/oidkit/oid/objectid => ./objectid
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/chromedp/cdproto v0.159.0
@@ -13,6 +15,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/klauspost/compress v1.20.3
 	github.com/netresearch/go-cron v0.9.1
+	github.com/oidkit/oid/objectid v0.0.0
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/procfs v0.23.0

@@ -2,12 +2,18 @@ module github.com/oidkit/oid/bench
 
 go 1.26.0
 
+replace (
+	github.com/oidkit/oid => ../
+	github.com/oidkit/oid/objectid => ../objectid
+)
+
 require (
 	github.com/bwmarrin/snowflake v0.3.0
 	github.com/dustin/go-humanize v1.1.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/oidkit/oid v0.0.0
+	github.com/oidkit/oid/objectid v0.0.0
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/rs/xid v1.6.0
 	github.com/segmentio/ksuid v1.0.4
@@ -42,5 +48,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-replace github.com/oidkit/oid => ../

@@ -1,7 +1,10 @@
+// Go 1.24, the oldest that go.mod allows, has no testing/synctest: there these tests are left out.
+
+//go:build go1.25
+
 package objectid
 
 import (
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,79 +90,123 @@ func TestClockIsReadSeldom(t *testing.T) {
 	})
 }
 
-// The ids of the last seconds of all are counted one by one.
-func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
-	for _, layout := range []Layout{Modern, Classic, Java} {
-		g, err := NewGenerator(&Options{Layout: layout})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.New()
-		const left = 1000
-		g.now = func() time.Time { return time.Unix(math.MaxUint32, 0) }
-		g.recheck.Store(0)
-		g.state.Store(uint64(math.MaxUint32)<<g.bits | uint64(g.mask) - left)
-		defer func(next uint32) { classicCounter.next = next }(classicCounter.next)
-		classicCounter.next = (g.mask - left) & 0x00FFFFFF
-		last := ID{}
-		made := 0
-		func() {
-			defer func() {
-				if err := recover(); err != ErrExhausted {
-					t.Errorf("%v: panic with %v", layout, err)
-				}
-			}()
-			for ; made <= left; made++ {
-				id := g.New()
-				if id.Compare(last) <= 0 {
-					t.Fatalf("%v: %v after %v", layout, id, last)
-				}
-				last = id
+// copyOf returns a generator with the state of g, as the copy of a running machine has
+// it.
+func copyOf(g *Generator) *Generator {
+	c := &Generator{
+		now: g.now, given: g.given, base: g.base, prefix: g.prefix, mask: g.mask, counter: g.counter, bits: g.bits,
+		reseeding: reseeding{options: g.reseeding.options, shared: g.reseeding.shared},
+	}
+	c.recheck.Store(g.recheck.Load())
+	c.value.Store(g.value.Load())
+	c.reset.Store(g.reset.Load())
+	c.state.Store(g.state.Load())
+	c.reseeding.drift.Store(g.reseeding.drift.Load())
+	c.reseeding.checked.Store(g.reseeding.checked.Load())
+	return c
+}
+
+// Two copies of one state repeat each other's ids while their clocks are as they were,
+// and no more once the clock of either was set to the time at which it was resumed.
+func TestCopiesOfOneState(t *testing.T) {
+	for _, layout := range []Layout{Modern, Java} {
+		synctest.Test(t, func(t *testing.T) {
+			var step, stepOfCopy time.Duration
+			g := stepping(t, layout, &step)
+			g.New()
+			c := copyOf(g)
+			c.now = func() time.Time { return time.Now().Add(stepOfCopy) }
+			if a, b := g.New(), c.New(); a != b {
+				t.Fatalf("%v: the copies continue with %v and %v", layout, a, b)
 			}
-		}()
-		if made != left {
-			t.Errorf("%v: %d of the last %d ids were made", layout, made, left)
-		}
-		func() {
-			defer func() { recover() }()
-			g.Fill(make([]ID, 2))
-			t.Errorf("%v: two ids were made of none", layout)
-		}()
+			last := c.New()
+			g.New()
+			stepOfCopy = 3 * time.Second // resumed that much later, and told so
+			time.Sleep(maxAge)
+			seen := map[[4]byte]bool{}
+			for range 1000 {
+				a, b := g.New(), c.New()
+				if [4]byte(a[4:]) == [4]byte(b[4:]) {
+					t.Fatalf("%v: the copies have one process value: %v, %v", layout, a, b)
+				}
+				if b.Compare(last) <= 0 {
+					t.Fatalf("%v: %v after %v", layout, b, last)
+				}
+				last = b
+				seen[[4]byte(b[4:])] = true
+			}
+			if len(seen) != 1 {
+				t.Errorf("%v: one jump of the clock gave %d process values", layout, len(seen))
+			}
+		})
 	}
 }
 
-// A wrap in the Modern layout carries into the fifth byte of the process value,
-// and the next second sets it back.
-func TestCarry(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	block := [4]byte{1, 2, 3, 4}
-	g, err := NewGenerator(&Options{Block: &block, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.New()
-	g.state.Store(uint64(now.Unix())<<32 | 0x00FFFFFF)
-	for _, want := range []string{
-		"6b49d2000102030400ffffff",
-		"6b49d2000102030401000000",
-		"6b49d2000102030401000001",
+// Only a jump forward of more than a second changes the process value: clocks are
+// corrected all the time, a little or gradually.
+func TestSmallStepsAreNoJumps(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		step  time.Duration
+		sleep time.Duration
+		want  bool
+	}{
+		{"a second", time.Second, maxAge, false},
+		{"a second and what is gradual", time.Second + maxAge/1000, maxAge, false},
+		{"more than a second", time.Second + maxAge/1000 + 1, maxAge, true},
+		{"back by an hour", -time.Hour, maxAge, false},
+		{"gradually over a day", 80 * time.Second, 24 * time.Hour, false},
+		{"more than that", 90 * time.Second, 24 * time.Hour, true},
 	} {
-		if got := g.New().String(); got != want {
-			t.Errorf("New() = %v, want %v", got, want)
+		synctest.Test(t, func(t *testing.T) {
+			var step time.Duration
+			g := stepping(t, Modern, &step)
+			before := g.New()
+			for range 3 { // each step is measured from the one before
+				step += c.step
+				time.Sleep(c.sleep)
+				after := g.New()
+				if ([4]byte(after[4:]) != [4]byte(before[4:])) != c.want {
+					t.Errorf("%s: %v after %v", c.name, after, before)
+				}
+				before = after
+			}
+		})
+	}
+}
+
+// A goroutine that waits between the readings of the two clocks sees no jump.
+func TestWaitIsNoJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step, wait time.Duration
+		g := stepping(t, Modern, &step)
+		read := g.now
+		g.now = func() time.Time { time.Sleep(wait); return read() }
+		before := g.New()
+		for _, wait = range []time.Duration{5 * time.Second, 0, 5 * time.Second, 0} {
+			time.Sleep(maxAge)
+			if after := g.New(); [5]byte(after[4:]) != [5]byte(before[4:]) {
+				t.Fatalf("%v after %v", after, before)
+			}
 		}
-	}
-	now = now.Add(time.Second)
-	if got, want := g.New().String(), "6b49d2010102030400000002"; got != want {
-		t.Errorf("in the next second New() = %v, want %v", got, want)
-	}
-	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
-	if id := g.New(); id.String() != "6b49d20101020304ffffffff" || g.Lead() != 0 {
-		t.Errorf("the last id of a second is %v, Lead() = %v, want 0", id, g.Lead())
-	}
-	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
-	ids := make([]ID, 2)
-	g.Fill(ids)
-	if ids[0].String() != "6b49d20101020304ffffffff" || ids[1].String() != "6b49d2020102030400000000" || g.Lead() != time.Second {
-		t.Errorf("at the end of the block Fill gave %v, Lead() = %v", ids, g.Lead())
-	}
+	})
+}
+
+// After a resume the monotonic clock has stood still: the second is right within
+// 100 ms of running time.
+func TestResumeAfterSuspend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step time.Duration
+		g := stepping(t, Modern, &step)
+		before := g.New()
+		step = 8 * time.Hour // of suspension
+		time.Sleep(maxAge)
+		id := g.New()
+		if want := time.Now().Add(step).Truncate(time.Second); !id.Time().Equal(want) || id.Compare(before) <= 0 {
+			t.Errorf("100 ms after the resume: %v (%v), want %v", id, id.Time(), want)
+		}
+		if [5]byte(id[4:]) == [5]byte(before[4:]) {
+			t.Errorf("%v has the process value of before the suspension", id)
+		}
+	})
 }

@@ -123,7 +123,9 @@ func TestClockThatJumps(t *testing.T) {
 			made := make([][]objectid.ID, workers)
 			var wg sync.WaitGroup
 			for w := range made {
-				wg.Go(func() {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
 					ids := make([]objectid.ID, each)
 					for i := 0; i < each; {
 						if i%100 == 50 {
@@ -135,7 +137,7 @@ func TestClockThatJumps(t *testing.T) {
 						}
 					}
 					made[w] = ids
-				})
+				}()
 			}
 			wg.Wait()
 			for _, ids := range made {
@@ -165,7 +167,9 @@ func TestOrderBetweenGoroutines(t *testing.T) {
 	latest.Store(&objectid.ID{})
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			for range 100_000 {
 				before := latest.Load()
 				id := objectid.New()
@@ -175,7 +179,7 @@ func TestOrderBetweenGoroutines(t *testing.T) {
 				}
 				latest.CompareAndSwap(before, &id)
 			}
-		})
+		}()
 	}
 	wg.Wait()
 }
@@ -185,7 +189,9 @@ func TestSecondIsTrue(t *testing.T) {
 	stop := time.Now().Add(2200 * time.Millisecond)
 	var wg sync.WaitGroup
 	for w := range 4 {
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			buf := make([]objectid.ID, 1+w)
 			for time.Now().Before(stop) {
 				asked := time.Now().Unix()
@@ -199,7 +205,7 @@ func TestSecondIsTrue(t *testing.T) {
 					}
 				}
 			}
-		})
+		}()
 	}
 	wg.Wait()
 	if ahead := newGenerator(t, nil).Lead(); ahead != 0 {
@@ -380,7 +386,9 @@ func TestProcesses(t *testing.T) {
 	var ready sync.WaitGroup
 	ready.Add(processes)
 	for p := range made {
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			cmd := exec.CommandContext(t.Context(), os.Args[0])
 			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", makerEnv, each))
 			cmd.Stderr = os.Stderr
@@ -405,7 +413,7 @@ func TestProcesses(t *testing.T) {
 			for chunk := range slices.Chunk(b, objectid.Size) {
 				made[p] = append(made[p], objectid.ID(chunk))
 			}
-		})
+		}()
 	}
 	ready.Wait()
 	close(start)

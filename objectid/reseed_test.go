@@ -4,130 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 )
-
-// copyOf returns a generator with the state of g, as the copy of a running machine has
-// it.
-func copyOf(g *Generator) *Generator {
-	c := &Generator{
-		now: g.now, given: g.given, base: g.base, prefix: g.prefix, mask: g.mask, counter: g.counter, bits: g.bits,
-		reseeding: reseeding{options: g.reseeding.options, shared: g.reseeding.shared},
-	}
-	c.recheck.Store(g.recheck.Load())
-	c.value.Store(g.value.Load())
-	c.reset.Store(g.reset.Load())
-	c.state.Store(g.state.Load())
-	c.reseeding.drift.Store(g.reseeding.drift.Load())
-	c.reseeding.checked.Store(g.reseeding.checked.Load())
-	return c
-}
-
-// Two copies of one state repeat each other's ids while their clocks are as they were,
-// and no more once the clock of either was set to the time at which it was resumed.
-func TestCopiesOfOneState(t *testing.T) {
-	for _, layout := range []Layout{Modern, Java} {
-		synctest.Test(t, func(t *testing.T) {
-			var step, stepOfCopy time.Duration
-			g := stepping(t, layout, &step)
-			g.New()
-			c := copyOf(g)
-			c.now = func() time.Time { return time.Now().Add(stepOfCopy) }
-			if a, b := g.New(), c.New(); a != b {
-				t.Fatalf("%v: the copies continue with %v and %v", layout, a, b)
-			}
-			last := c.New()
-			g.New()
-			stepOfCopy = 3 * time.Second // resumed that much later, and told so
-			time.Sleep(maxAge)
-			seen := map[[4]byte]bool{}
-			for range 1000 {
-				a, b := g.New(), c.New()
-				if [4]byte(a[4:]) == [4]byte(b[4:]) {
-					t.Fatalf("%v: the copies have one process value: %v, %v", layout, a, b)
-				}
-				if b.Compare(last) <= 0 {
-					t.Fatalf("%v: %v after %v", layout, b, last)
-				}
-				last = b
-				seen[[4]byte(b[4:])] = true
-			}
-			if len(seen) != 1 {
-				t.Errorf("%v: one jump of the clock gave %d process values", layout, len(seen))
-			}
-		})
-	}
-}
-
-// Only a jump forward of more than a second changes the process value: clocks are
-// corrected all the time, a little or gradually.
-func TestSmallStepsAreNoJumps(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		step  time.Duration
-		sleep time.Duration
-		want  bool
-	}{
-		{"a second", time.Second, maxAge, false},
-		{"a second and what is gradual", time.Second + maxAge/1000, maxAge, false},
-		{"more than a second", time.Second + maxAge/1000 + 1, maxAge, true},
-		{"back by an hour", -time.Hour, maxAge, false},
-		{"gradually over a day", 80 * time.Second, 24 * time.Hour, false},
-		{"more than that", 90 * time.Second, 24 * time.Hour, true},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var step time.Duration
-			g := stepping(t, Modern, &step)
-			before := g.New()
-			for range 3 { // each step is measured from the one before
-				step += c.step
-				time.Sleep(c.sleep)
-				after := g.New()
-				if ([4]byte(after[4:]) != [4]byte(before[4:])) != c.want {
-					t.Errorf("%s: %v after %v", c.name, after, before)
-				}
-				before = after
-			}
-		})
-	}
-}
-
-// A goroutine that waits between the readings of the two clocks sees no jump.
-func TestWaitIsNoJump(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var step, wait time.Duration
-		g := stepping(t, Modern, &step)
-		read := g.now
-		g.now = func() time.Time { time.Sleep(wait); return read() }
-		before := g.New()
-		for _, wait = range []time.Duration{5 * time.Second, 0, 5 * time.Second, 0} {
-			time.Sleep(maxAge)
-			if after := g.New(); [5]byte(after[4:]) != [5]byte(before[4:]) {
-				t.Fatalf("%v after %v", after, before)
-			}
-		}
-	})
-}
-
-// After a resume the monotonic clock has stood still: the second is right within
-// 100 ms of running time.
-func TestResumeAfterSuspend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var step time.Duration
-		g := stepping(t, Modern, &step)
-		before := g.New()
-		step = 8 * time.Hour // of suspension
-		time.Sleep(maxAge)
-		id := g.New()
-		if want := time.Now().Add(step).Truncate(time.Second); !id.Time().Equal(want) || id.Compare(before) <= 0 {
-			t.Errorf("100 ms after the resume: %v (%v), want %v", id, id.Time(), want)
-		}
-		if [5]byte(id[4:]) == [5]byte(before[4:]) {
-			t.Errorf("%v has the process value of before the suspension", id)
-		}
-	})
-}
 
 // Goroutines that create ids while the value changes see them increase, and none twice.
 func TestReseedBetweenGoroutines(t *testing.T) {
@@ -140,7 +18,9 @@ func TestReseedBetweenGoroutines(t *testing.T) {
 		made := make([][]ID, workers)
 		var wg sync.WaitGroup
 		for w := range made {
-			wg.Go(func() {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
 				ids := make([]ID, each)
 				for i := 0; i < each; i += 4 {
 					g.Fill(ids[i : i+2])
@@ -149,7 +29,7 @@ func TestReseedBetweenGoroutines(t *testing.T) {
 					}
 				}
 				made[w] = ids
-			})
+			}()
 		}
 		var done atomic.Bool
 		go func() {

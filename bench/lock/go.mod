@@ -8,6 +8,7 @@ require (
 	github.com/go-redsync/redsync/v4 v4.18.1
 	github.com/oidkit/oid v0.0.0
 	github.com/oidkit/oid/bench v0.0.0
+	github.com/oidkit/oid/objectid v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 )
@@ -37,4 +38,5 @@ require (
 replace (
 	github.com/oidkit/oid => ../..
 	github.com/oidkit/oid/bench => ..
+	github.com/oidkit/oid/objectid => ../../objectid
 )

@@ -2,6 +2,11 @@ module github.com/oidkit/oid/internal/interop/objectstorage
 
 go 1.26.0
 
+replace (
+	github.com/oidkit/oid => ../../..
+	github.com/oidkit/oid/objectid => ../../../objectid
+)
+
 require (
 	github.com/aws/aws-sdk-go-v2 v1.45.1
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.1
@@ -21,9 +26,8 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/internal/presigned-url v1.14.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/s3shared v1.20.1 // indirect
 	github.com/netresearch/go-cron v0.9.1 // indirect
+	github.com/oidkit/oid/objectid v0.0.0 // indirect
 	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect
 	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
 	golang.org/x/tools v0.50.0 // indirect
 )
-
-replace github.com/oidkit/oid => ../../..

@@ -2,12 +2,16 @@ module github.com/oidkit/oid/internal/interop/others
 
 go 1.26.0
 
-replace github.com/oidkit/oid => ../../..
+replace (
+	github.com/oidkit/oid => ../../..
+	github.com/oidkit/oid/objectid => ../../../objectid
+)
 
 require (
 	github.com/bwmarrin/snowflake v0.3.0
 	github.com/glebarez/sqlite v1.11.0
 	github.com/oidkit/oid v0.0.0
+	github.com/oidkit/oid/objectid v0.0.0
 	go.mongodb.org/mongo-driver v1.17.10
 	gorm.io/gorm v1.31.2
 )

@@ -1,0 +1,3 @@
+module github.com/oidkit/oid/objectid
+
+go 1.24.0
