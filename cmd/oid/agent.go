@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
