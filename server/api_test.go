@@ -19,7 +19,7 @@ import (
 )
 
 func TestMakeIDs(t *testing.T) {
-	r := serve(t, server.Options{Limits: server.Limits{IDs: 50_000}})
+	r := serve(t, server.Options{})
 	var last objectid.ID
 	follow := func(form string, ids []objectid.ID, want int) {
 		t.Helper()
@@ -33,7 +33,7 @@ func TestMakeIDs(t *testing.T) {
 			last = id
 		}
 	}
-	for _, n := range []int{1, 2, 8191, 8192, 8193, 20_000} {
+	for _, n := range []int{1, 2, 4096, 4097, 10_000} {
 		body := fmt.Sprintf(`{"count":%d}`, n)
 		follow("json", decode[wire.IDs](t, r.post(t, "/v1/ids", body), 200).IDs, n)
 		text := r.post(t, "/v1/ids", body, "Accept", "text/plain")
@@ -66,10 +66,13 @@ func TestMakeIDs(t *testing.T) {
 		}
 	}
 	wantProblem(t, r.post(t, "/v1/ids", `{}`, "Accept", "image/png"), 406, "text/plain")
-	for _, body := range []string{`{"count":0}`, `{"count":-1}`, `{"count":50001}`, `{"count":10000001}`, `{"count":"3"}`, `{"count":1.5}`, `{"cuont":3}`, `[]`, `3`} {
+	for _, body := range []string{`{"count":0}`, `{"count":-1}`, `{"count":10001}`, `{"count":10000001}`, `{"count":"3"}`, `{"count":1.5}`, `{"cuont":3}`, `[]`, `3`} {
 		if got := r.post(t, "/v1/ids", body); got.status != 422 {
 			t.Errorf("%s: status %d, want 422: %s", body, got.status, got.body)
 		}
+	}
+	for _, want := range []string{"10,000", "several requests", "oid new -n 10001"} {
+		wantProblem(t, r.post(t, "/v1/ids", `{"count":10001}`), 422, want)
 	}
 	for _, body := range []string{"{", "\xff"} { // without a body it is one id
 		if got := r.post(t, "/v1/ids", body); got.status != 400 {

@@ -23,7 +23,7 @@ func fuzzServer(f testing.TB) *server.Server {
 		Open:   memoryStore,
 		Log:    slog.New(slog.DiscardHandler),
 		Drain:  time.Millisecond,
-		Limits: server.Limits{IDs: 1000, Upload: 1 << 20, UploadIDs: 1000},
+		Limits: server.Limits{Upload: 1 << 20, UploadIDs: 1000},
 	})
 	if err != nil {
 		f.Fatal(err)

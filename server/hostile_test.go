@@ -86,7 +86,7 @@ func TestHostileClients(t *testing.T) {
 			trickle(c, strings.Repeat(" ", 400))
 		},
 		"reads nothing": func(c net.Conn) {
-			fmt.Fprint(c, head+"Accept: application/octet-stream\r\nContent-Length: 17\r\n\r\n{\"count\":1000000}")
+			fmt.Fprint(c, strings.Repeat(manyIDs, 50))
 		},
 		"trickles an upload": func(c net.Conn) {
 			fmt.Fprint(c, upload+"Content-Length: 100000\r\n\r\n")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -22,7 +21,6 @@ import (
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -51,18 +49,14 @@ func (f *idForm) each() int {
 	return len(f.before) + 2*objectid.Size + len(f.after)
 }
 
-// size returns the length of n ids in bytes.
-func (f *idForm) size(n int) int64 {
-	return int64(len(f.open) + n*f.each() - f.between + len(f.close))
-}
-
 const (
 	sharedBytes = objectid.Size - 1 // which an id mostly shares with the one before
 	unitSize    = 32                // bytes that can be copied at once, room for an id in any form
 )
 
-// appendTo appends ids to b.
+// appendTo appends an answer with ids to b.
 func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
+	b = append(b, f.open...)
 	if !f.digits {
 		for i := range ids {
 			b = append(b, ids[i][:]...)
@@ -88,7 +82,7 @@ func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
 		*out = unit
 		out[last], out[last+1] = digits[l>>4&15], digits[l&15]
 	}
-	return b[:end]
+	return append(b[:end-f.between], f.close...)
 }
 
 // accepted returns the form that an Accept header prefers, or nil.
@@ -124,7 +118,7 @@ type newIDsInput struct {
 
 func (s *Server) createIDs(api huma.API, at route) {
 	op := operation(at, tagIDs, "createIDs", "Create ids",
-		"Returns as many new ids as requested, in rising order; one without a body. No id is given out twice.",
+		"Returns as many new ids as requested, each greater than the one before; one without a body. No id is given out twice.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -143,68 +137,43 @@ func (s *Server) createIDs(api huma.API, at route) {
 		switch {
 		case f == nil:
 			return nil, s.problem(ctx, errAcceptable)
-		case n > s.options.Limits.IDs:
-			return nil, s.problem(ctx, requestf("count %d: this server creates up to %d ids at once", n, s.options.Limits.IDs))
+		case n > page.MaxIDs:
+			return nil, s.problem(ctx, tooManyIDs(n))
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)
-			s.sendIDs(ctx, w, f, n)
+			s.sendIDs(w, f, n)
 		}}, nil
 	})
 }
 
-// sendIDs creates n ids and sends them piece by piece.
-func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, n int) {
-	size := f.size(n)
-	h := w.Header()
-	h.Set("Content-Type", f.mediaType)
-	h.Set("Content-Length", strconv.FormatInt(size, 10))
-	h.Set("Cache-Control", "no-store")
-	p := idPieces.Get().(*idPiece)
-	defer idPieces.Put(p)
-	var out io.Writer = w // in one piece, for which the server's own deadline suffices
-	turn := func(do func()) error { do(); return nil }
-	if n > len(p.ids) {
-		out = s.door.Paced(w, size)
-		if rec, ok := w.(*door.Recorder); ok {
-			rec.Release() // while it waits for its turn
-		}
-		turn = func(do func()) error { return s.door.InTurn(ctx, do) }
-	}
-	if err := p.send(out, turn, s.backend.generator(), f, n); err == nil {
-		s.metrics.created.Add(float64(n))
-	} // otherwise the client has disconnected
-}
-
-// idPiece holds the ids that are sent in one piece.
-type idPiece struct {
-	ids [4096]objectid.ID
+// createdIDs are the ids of one answer, and the answer.
+type createdIDs struct {
+	ids []objectid.ID
 	out []byte
 }
 
-var idPieces = sync.Pool{New: func() any { return new(idPiece) }}
+var createdPool = sync.Pool{New: func() any { return new(createdIDs) }}
 
-// send makes each piece in its turn, and sends it.
-func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Generator, f *idForm, n int) error {
-	p.out = append(p.out[:0], f.open...)
-	for n > 0 {
-		err := inTurn(func() {
-			ids := p.ids[:min(n, len(p.ids))]
-			g.Fill(ids)
-			p.out = f.appendTo(p.out, ids)
-			if n -= len(ids); n == 0 {
-				p.out = append(p.out[:len(p.out)-f.between], f.close...)
-			}
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(p.out); err != nil {
-			return err
-		}
-		p.out = p.out[:0]
+// sendIDs creates n ids and sends them.
+func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
+	c := createdPool.Get().(*createdIDs)
+	defer createdPool.Put(c)
+	c.ids = slices.Grow(c.ids[:0], n)[:n]
+	s.backend.generator().Fill(c.ids)
+	c.out = f.appendTo(c.out[:0], c.ids)
+	h := w.Header()
+	h.Set("Content-Type", f.mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(c.out)))
+	h.Set("Cache-Control", "no-store")
+	if _, err := w.Write(c.out); err == nil { // otherwise the client has disconnected
+		s.metrics.created.Add(float64(n))
 	}
-	return nil
+}
+
+// tooManyIDs is the error for a request for n ids.
+func tooManyIDs(n int) error {
+	return requestf("count %d: the server creates at most %s ids in one request; send several requests, or use the command \"oid new -n %d\" or the Go package objectid", n, humanize.Comma(page.MaxIDs), n)
 }
 
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
@@ -222,8 +191,8 @@ func (s *Server) fillNew(v *page.New, count string) error {
 		return requestf("number of ids %q: want a whole number from 1 to %s", count, humanize.Comma(page.MaxIDs))
 	}
 	v.Count = min(n, page.MaxIDs)
-	if n > min(page.MaxIDs, s.options.Limits.IDs) {
-		return requestf("number of ids %d: the page creates up to %s; for more use POST /v1/ids, or the command \"oid new -n %d\"", n, humanize.Comma(int64(min(page.MaxIDs, s.options.Limits.IDs))), n)
+	if n > page.MaxIDs {
+		return tooManyIDs(n)
 	}
 	if !page.HasNotation(v.Format) {
 		return requestf("format %q: want one of the list", v.Format)

@@ -43,7 +43,7 @@ func TestProblemsHaveTypes(t *testing.T) {
 		got        reply
 		kind, text string
 	}{
-		{r.post(t, "/v1/ids", `{"count":10000001}`), "invalid", "expected number <= 10000000"},
+		{r.post(t, "/v1/processes", `{"name":"shop","pid":4294967296}`), "invalid", "expected number <= 4294967295"},
 		{r.post(t, "/v1/ids", `{`), "malformed", "not valid JSON"},
 		{r.post(t, "/v1/ids", `{}`, "Accept", "image/png"), "not-acceptable", "text/plain"},
 		{r.post(t, "/v1/ids", `{}`, "Content-Type", "text/xml"), "media-type", "text/xml"},

@@ -89,7 +89,7 @@ func redirect(to string, code int) http.HandlerFunc {
 
 // What requests take of the memory, found by measuring and rounded up.
 const (
-	baseMemory = 256 << 10 // with the buffers of the connection and the response
+	baseMemory = 448 << 10 // with the buffers of the connection and the response, which may be page.MaxIDs ids
 	listMemory = 4 << 20   // answers with many processes, samples or ids
 	bodyFactor = 8         // copies of a body while it is decoded
 	rowMemory  = 2 << 10   // an id in the table of the page

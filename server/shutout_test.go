@@ -148,8 +148,7 @@ func oneByteBodies(ctx context.Context, url string) {
 }
 
 func deafReaders(ctx context.Context, url string) {
-	const ask = `{"count":10000000}`
-	hold(ctx, url, 600, fmt.Sprintf("POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(ask), ask))
+	hold(ctx, url, 600, strings.Repeat(manyIDs, 50))
 }
 
 // bomb is a gigabyte of newlines after one id: a part in gzip format, and 1024 times the

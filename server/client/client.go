@@ -54,8 +54,8 @@ type Client struct {
 // API.
 var ErrResponse = errors.New("client: invalid response")
 
-// NewIDs fills dst with new ids, in rising order. After an error the content of
-// dst is undefined.
+// NewIDs fills dst, which has at most 10,000 elements, with new ids. Each id is greater
+// than the one before. After an error the content of dst is undefined.
 func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if len(dst) == 0 {
 		return nil

@@ -27,7 +27,7 @@ import (
 
 // NewIDs is a request for new ids.
 type NewIDs struct {
-	Count int `json:"count,omitempty" minimum:"1" maximum:"10000000" default:"1" example:"3" doc:"How many ids to make."`
+	Count int `json:"count,omitempty" minimum:"1" default:"1" example:"3" doc:"How many ids to make, at most 10000."`
 }
 
 // IDs are new ids in rising order.

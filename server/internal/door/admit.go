@@ -62,7 +62,7 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 	taken = append(taken, d.slots)
 	w.release = free
 	return func() {
-		w.Release()
+		w.giveBack()
 		a.release()
 		working()
 	}, nil
@@ -78,17 +78,6 @@ func (d *Door) take(slots *semaphore.Weighted, r *http.Request) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), d.patience())
 	defer cancel()
 	return slots.Acquire(ctx, 1) == nil
-}
-
-// InTurn calls do when a processor is free for it: many large requests must not delay
-// the small ones. The error is that of ctx.
-func (d *Door) InTurn(ctx context.Context, do func()) error {
-	if err := d.heavy.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer d.heavy.Release(1)
-	do()
-	return nil
 }
 
 // readBody reads a body of up to limit bytes before the handler runs, so that a slow

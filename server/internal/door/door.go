@@ -202,18 +202,14 @@ type Limits struct {
 	Unpacked    int64 // bytes of one upload after it was unpacked. Default: 64 GiB
 	UploadIDs   int64 // ids in one upload; each takes 16 bytes of memory. Default: 20 million
 	Body        int64 // bytes of any other request body. Default: 1 MiB
-	IDs         int   // created by one request. Default and maximum: 10 million
 
 	Header     time.Duration // to send the header of a request. Default: 10s
 	Request    time.Duration // to send the body of a request that is not an upload. Default: 30s
-	Response   time.Duration // to read a response, or each piece of one with ids, which must be read at 64 KiB/s. Default: 60s
+	Response   time.Duration // to read a response. Default: 60s
 	Idle       time.Duration // between two requests of a connection. Default: 2m
 	UploadTime time.Duration // for one upload, which must also arrive at 16 KiB/s. Default: 1h
 	Store      time.Duration // for the store to answer. Default: 5s
 }
-
-// maxIDs is the maximum in the description of the API.
-const maxIDs = 10_000_000
 
 // WithDefaults returns l with the defaults in place of its zero fields.
 func (l Limits) WithDefaults() Limits {
@@ -227,14 +223,12 @@ func (l Limits) WithDefaults() Limits {
 	l.Upload = cmp.Or(l.Upload, 4<<30)
 	l.UploadIDs = cmp.Or(l.UploadIDs, 20_000_000)
 	l.Body = cmp.Or(l.Body, 1<<20)
-	l.IDs = cmp.Or(l.IDs, maxIDs)
 	l.Header = cmp.Or(l.Header, 10*time.Second)
 	l.Request = cmp.Or(l.Request, 30*time.Second)
 	l.Response = cmp.Or(l.Response, time.Minute)
 	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
 	l.UploadTime = cmp.Or(l.UploadTime, time.Hour)
 	l.Store = cmp.Or(l.Store, 5*time.Second)
-	l.IDs = min(l.IDs, maxIDs)
 	return l
 }
 

@@ -1,11 +1,9 @@
 package door
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
@@ -43,15 +41,14 @@ func (r *Recorder) Write(p []byte) (int, error) {
 	if r.Code == 0 {
 		r.WriteHeader(http.StatusOK)
 	}
-	r.Release()
+	r.giveBack()
 	n, err := r.ResponseWriter.Write(p)
 	r.Bytes += int64(n)
 	return n, err
 }
 
-// Release gives the slot of the request back, which [Door.Enter] has taken. The first
-// Write does it.
-func (r *Recorder) Release() {
+// giveBack gives back the slot of the request, which [Door.Enter] has taken.
+func (r *Recorder) giveBack() {
 	if r.release != nil {
 		r.release()
 		r.release = nil
@@ -74,35 +71,6 @@ var Compress = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	return wrap
 })
 
-// The lowest rates at which clients must read and send, in bytes per second.
-const (
-	slowestReader = 64 << 10
-	slowestWriter = 16 << 10
-)
-
-// Paced returns a writer to w for a response of size bytes that is sent in pieces.
-func (d *Door) Paced(w http.ResponseWriter, size int64) io.Writer {
-	patience := d.options.Limits.Response
-	return &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
-}
-
-// pacedWriter gives a client some time to read each piece, and until last to read all
-// of them.
-type pacedWriter struct {
-	io.Writer
-	control  *http.ResponseController
-	patience time.Duration
-	last     time.Time
-}
-
-// Write implements io.Writer.
-func (w *pacedWriter) Write(p []byte) (int, error) {
-	due := time.Now().Add(w.patience)
-	if due.After(w.last) {
-		due = w.last
-	}
-	// Where deadlines are not supported, the program that embeds the handler has its
-	// own.
-	_ = w.control.SetWriteDeadline(due)
-	return w.Writer.Write(p)
-}
+// slowestWriter is the lowest rate at which clients must send an upload, in bytes per
+// second.
+const slowestWriter = 16 << 10
