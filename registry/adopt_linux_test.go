@@ -133,8 +133,8 @@ func TestAdoptRefuses(t *testing.T) {
 	for name, id := range map[string]objectid.ID{
 		"an hour old": later(sample(t), -3600), "in an hour": later(sample(t), 3600), "zero": {},
 	} {
-		if _, err := adopt(t.Context(), s, id, options{PID: pid}); !errors.Is(err, registry.ErrSample) {
-			t.Errorf("%s: %v, want ErrSample", name, err)
+		if _, err := adopt(t.Context(), s, id, options{PID: pid}); !errors.Is(err, registry.ErrEvidence) {
+			t.Errorf("%s: %v, want ErrEvidence", name, err)
 		}
 	}
 	kill()
@@ -167,7 +167,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	}
 	defer finish(t, second)
 	eventually(t, "the first is told", func() bool { return errors.Is(first.Err(), registry.ErrCollision) })
-	for _, st := range all(t, r.List(t.Context(), registry.Query{})) {
+	for _, st := range all(t, r.All(t.Context(), registry.Query{})) {
 		if len(st.Rivals) != 1 || st.Rivals[0] == st.GPID {
 			t.Errorf("%v has rivals %v", st.GPID, st.Rivals)
 		}

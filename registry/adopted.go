@@ -16,7 +16,7 @@ import (
 
 // adopted reports whether p was recorded by a sample: no ids are created with its
 // block.
-func (p *Process) adopted() bool { return !p.Sample.IsZero() }
+func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
 
 // adoptions returns the values of p that others may have, too: the adopted ones, or
 // the block that it drew offline and that belongs to another process.
@@ -24,7 +24,7 @@ func (p *Process) adoptions() []Adopted {
 	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
 		return p.Adopted
 	}
-	return []Adopted{{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}}
+	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
 }
 
 // uses returns the process values of p.
@@ -60,7 +60,7 @@ func (p *Process) sameMaker(q *Process) bool {
 }
 
 // Check returns what the samples of p, which [Describe] has returned, show: a value for
-// each different process value. The error wraps [ErrSample] if p cannot have created
+// each different process value. The error wraps [ErrEvidence] if p cannot have created
 // one of them, or if there is none.
 func (p Process) Check(samples []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
 	err := p.adopt(samples, layout, p.started(), time.Now())
@@ -69,11 +69,11 @@ func (p Process) Check(samples []objectid.ID, layout objectid.Layout) ([]Adopted
 
 // adopt adds the values of samples to p, of which it knows the times: that of its
 // start and the present one, both by the clock of p. Two samples with one value
-// count as the first. The error wraps [ErrSample] if the process cannot have created
+// count as the first. The error wraps [ErrEvidence] if the process cannot have created
 // one of them; p is then unchanged.
 func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, now time.Time) error {
 	if len(samples) == 0 {
-		return fmt.Errorf("%w: there is none", ErrSample)
+		return fmt.Errorf("%w: there is none", ErrEvidence)
 	}
 	var added []Adopted
 	for _, sample := range samples {
@@ -81,7 +81,7 @@ func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, 
 		if err != nil {
 			return err
 		}
-		a := Adopted{Value: valueOf(sample), Sample: sample, Evidence: evidence, From: started.UTC().Truncate(time.Millisecond)}
+		a := Adopted{Value: valueOf(sample), EvidenceID: sample, Evidence: evidence, From: started.UTC().Truncate(time.Millisecond)}
 		if layout == objectid.Java {
 			a.Value = blockOf(sample)
 		}
@@ -95,7 +95,7 @@ func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, 
 // value is the one that it is known by.
 func (p *Process) identify() {
 	first := p.Adopted[0]
-	p.Sample, p.Value, p.From = first.Sample, first.Value, first.From
+	p.EvidenceID, p.Value, p.From = first.EvidenceID, first.Value, first.From
 }
 
 // addAdopted adds those of the adopted values that p does not have.
@@ -116,13 +116,13 @@ func (p *Process) examine(sample objectid.ID, layout objectid.Layout, started, n
 	early, late := p.slack()
 	switch {
 	case sample.IsZero():
-		return "", fmt.Errorf("%w: it is the zero id", ErrSample)
+		return "", fmt.Errorf("%w: it is the zero id", ErrEvidence)
 	case sample == objectid.MinAt(created):
-		return "", fmt.Errorf("%w: %v is only a time", ErrSample, sample)
+		return "", fmt.Errorf("%w: %v is only a time", ErrEvidence, sample)
 	case created.After(now.Add(max(tolerance, late))):
-		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))
+		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrEvidence, sample, created.Format(time.RFC3339))
 	case created.Before(started.Add(-early).Truncate(time.Second)):
-		return "", fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrSample,
+		return "", fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrEvidence,
 			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
 	}
 	machine, pid := classic.Split(sample)
@@ -131,11 +131,11 @@ func (p *Process) examine(sample objectid.ID, layout objectid.Layout, started, n
 	case layout == objectid.Java:
 		return ByTime, nil
 	case onHost && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrSample, sample, p.Host, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrEvidence, sample, p.Host, pid, p.GPID.PID())
 	case onHost:
 		return ByHostAndPID, nil
 	case layout == objectid.Classic && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrSample, sample, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrEvidence, sample, pid, p.GPID.PID())
 	case layout == objectid.Classic: // some drivers derive the machine bytes from the network interfaces
 		return ByPID, nil
 	}
@@ -166,22 +166,22 @@ func (p *Process) pids() []int {
 func (a *Adopted) claims(p *Process) string {
 	switch a.Evidence {
 	case ByHostAndPID:
-		return fmt.Sprintf("claimed by sample %v, which has host %s and pid %d of the process", a.Sample, p.Host, p.GPID.PID())
+		return fmt.Sprintf("claimed by evidence id %v, which has host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())
 	case ByPID:
-		return fmt.Sprintf("claimed by sample %v, which has pid %d of the process", a.Sample, p.GPID.PID())
+		return fmt.Sprintf("claimed by evidence id %v, which has pid %d of the process", a.EvidenceID, p.GPID.PID())
 	case ByTime:
-		return fmt.Sprintf("claimed by sample %v, which was created while the process ran; nothing in it names the process", a.Sample)
+		return fmt.Sprintf("claimed by evidence id %v, which was created while the process ran; nothing in it names the process", a.EvidenceID)
 	}
-	return fmt.Sprintf("claimed by sample %v", a.Sample) // its evidence is pruned
+	return fmt.Sprintf("claimed by evidence id %v", a.EvidenceID) // its evidence is pruned
 }
 
-// AddSamples records further process values of a member: those of samples that it has
+// AddEvidence records further process values of a member: those of samples that it has
 // created, such as the ids of another client or of a driver beside its generator. The
 // process, which may be one that another program has adopted, must not have ended. The
 // errors are those of [Registry.Adopt]; with a [*CollisionError] the values are recorded,
 // too. The error wraps [store.ErrNotFound] if the member is not recorded, and [ErrEnded] if
 // it has ended.
-func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []objectid.ID, layout objectid.Layout) (Process, error) {
+func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, samples []objectid.ID, layout objectid.Layout) (Process, error) {
 	m, err := r.member(ctx, k)
 	if err != nil {
 		return Process{}, err

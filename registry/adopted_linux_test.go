@@ -50,11 +50,11 @@ func TestAdoptedIdsAreClaimed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := m.Process().Adopted; len(got) != 1 || got[0].Evidence != c.evidence || got[0].Sample != c.id {
+		if got := m.Process().Adopted; len(got) != 1 || got[0].Evidence != c.evidence || got[0].EvidenceID != c.id {
 			t.Errorf("%s: adopted %+v, want %s", name, got, c.evidence)
 		}
 		tr := trace(t, registry.New(s, nil), later(c.id, 0))
-		if tr.Verdict != registry.Claimed || tr.Certain || !strings.Contains(tr.Reason, c.reason) || tr.Claim == nil || tr.Claim.Evidence != c.evidence {
+		if tr.Verdict != registry.Claimed || tr.Certain || !strings.Contains(tr.Reason, c.reason) || tr.Adopted == nil || tr.Adopted.Evidence != c.evidence {
 			t.Errorf("%s: %s, certain %v (%s), want claimed: %s", name, tr.Verdict, tr.Certain, tr.Reason, c.reason)
 		}
 		finish(t, m)
@@ -84,14 +84,14 @@ func TestAdoptRefusesIdsOfOthers(t *testing.T) {
 		if c.layout == objectid.Classic {
 			_, err = adopt(t.Context(), s, c.id, options{PID: pid, Layout: c.layout})
 		}
-		if !errors.Is(err, registry.ErrSample) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want ErrSample: %s", name, err, c.want)
+		if !errors.Is(err, registry.ErrEvidence) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want ErrEvidence: %s", name, err, c.want)
 		}
 	}
-	if _, err := (options{}).registry(s).Adopt(t.Context(), nil, &registry.AdoptOptions{PID: pid}); !errors.Is(err, registry.ErrSample) {
-		t.Errorf("without a sample: %v, want ErrSample", err)
+	if _, err := (options{}).registry(s).Adopt(t.Context(), nil, &registry.AdoptOptions{PID: pid}); !errors.Is(err, registry.ErrEvidence) {
+		t.Errorf("without a sample: %v, want ErrEvidence", err)
 	}
-	if n := len(all(t, registry.New(s, nil).List(t.Context(), registry.Query{}))); n != 0 {
+	if n := len(all(t, registry.New(s, nil).All(t.Context(), registry.Query{}))); n != 0 {
 		t.Errorf("%d processes are recorded, want none", n)
 	}
 }
@@ -117,11 +117,11 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	if tr := trace(t, r, third); tr.Verdict != registry.Unknown {
 		t.Errorf("an id of the third client before it is added: %s (%s)", tr.Verdict, tr.Reason)
 	}
-	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{third}, objectid.Modern); err != nil {
+	if _, err := r.AddEvidence(t.Context(), m.Key(), []objectid.ID{third}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	// Another program adds one, and the member goes on.
-	if _, err := registry.New(s, nil).AddSamples(t.Context(), m.Key(), []objectid.ID{fourth}, objectid.Modern); err != nil {
+	if _, err := registry.New(s, nil).AddEvidence(t.Context(), m.Key(), []objectid.ID{fourth}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the member knows all values", func() bool { return len(m.Process().Adopted) == 4 })
@@ -133,8 +133,8 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	}
 	for i, id := range []objectid.ID{first, second, third, fourth} {
 		tr := trace(t, r, later(id, 0))
-		if tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() || tr.Claim.Sample != id {
-			t.Errorf("id of client %d: %s (%s) %+v", i+1, tr.Verdict, tr.Reason, tr.Claim)
+		if tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() || tr.Adopted.EvidenceID != id {
+			t.Errorf("id of client %d: %s (%s) %+v", i+1, tr.Verdict, tr.Reason, tr.Adopted)
 		}
 	}
 	// Another process that claims the last value collides with this one.
@@ -153,7 +153,7 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 			t.Errorf("id of client %d, a minute after the end: %s (%s), want conflict", i+1, tr.Verdict, tr.Reason)
 		}
 	}
-	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.AddEvidence(t.Context(), m.Key(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("a sample of a process that has ended: %v, want ErrEnded", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestMemberWithADriver(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	m := join(t, s, options{Interval: beat})
-	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{objectid.New()}, objectid.Modern); err != nil {
+	if _, err := r.AddEvidence(t.Context(), m.Key(), []objectid.ID{objectid.New()}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || !tr.Certain {
@@ -176,14 +176,14 @@ func TestMemberWithADriver(t *testing.T) {
 		t.Errorf("an id of its driver: %s (%s)", tr.Verdict, tr.Reason)
 	}
 	// A sample of its own block adds nothing but a claim of what is known.
-	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{m.Generator().New()}, objectid.Modern); err != nil {
+	if _, err := r.AddEvidence(t.Context(), m.Key(), []objectid.ID{m.Generator().New()}, objectid.Modern); err != nil {
 		t.Errorf("a sample with its own block: %v", err)
 	}
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || !tr.Certain {
 		t.Errorf("an id of its block: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 	}
-	if _, err := r.AddSamples(t.Context(), m.Key(), nil, objectid.Modern); !errors.Is(err, registry.ErrSample) {
-		t.Errorf("no sample: %v, want ErrSample", err)
+	if _, err := r.AddEvidence(t.Context(), m.Key(), nil, objectid.Modern); !errors.Is(err, registry.ErrEvidence) {
+		t.Errorf("no sample: %v, want ErrEvidence", err)
 	}
 	// A claim that is lost is made again.
 	if _, err := s.DeleteRange(t.Context(), "oid.values", store.Range{}); err != nil {

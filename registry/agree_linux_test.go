@@ -72,7 +72,7 @@ func TestListAndRegistrationAgree(t *testing.T) {
 			if st := statusOf(t, r, second); st.State != registry.Alive {
 				t.Errorf("the second: %s (%s)", st.State, st.Reason)
 			}
-			for _, st := range all(t, r.List(t.Context(), registry.Query{})) {
+			for _, st := range all(t, r.All(t.Context(), registry.Query{})) {
 				if st.GPID == second && len(st.Rivals) != wantRivals {
 					t.Errorf("List shows rivals %v, want %d", st.Rivals, wantRivals)
 				}

@@ -81,7 +81,7 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	}
 	check()
 	var counts []int64
-	for _, st := range all(t, before.List(t.Context(), registry.Query{GPID: remote(t, 100)})) {
+	for _, st := range all(t, before.All(t.Context(), registry.Query{GPID: remote(t, 100)})) {
 		counts = append(counts, st.Last.Count)
 	}
 	if slices.Sort(counts); !slices.Equal(counts, []int64{1, 1, 1, 3}) {
@@ -128,7 +128,7 @@ func TestPageTakesFewCalls(t *testing.T) {
 	f, calls := noting(s)
 	r := registry.New(f, nil)
 	for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
-		page, err := r.Page(t.Context(), registry.Query{States: states, Limit: 30})
+		page, err := r.List(t.Context(), registry.Query{States: states, Limit: 30})
 		if err != nil || len(page.Processes) != 30 {
 			t.Fatalf("page of %v: %d processes, %v", states, len(page.Processes), err)
 		}
@@ -150,7 +150,7 @@ func TestPageShowsRivals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	page, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+	page, err := r.List(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
 	if err != nil {
 		t.Fatal(err)
 	}

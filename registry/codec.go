@@ -35,7 +35,7 @@ const inUnits = 1
 // rounded returns n with the precision that is stored.
 func (n numbers) rounded() numbers {
 	for i := range n {
-		if step := LoadFields[i].step; n[i] >= exactBelow*step {
+		if step := loadFields[i].step; n[i] >= exactBelow*step {
 			n[i] -= n[i] % step
 		}
 	}
@@ -54,7 +54,7 @@ func appendSamples(b []byte, samples []Sample) []byte {
 		for i := range now {
 			if now[i] != before[i] {
 				changed |= 2 << i
-				if before[i] = now[i] - max(before[i], 0); before[i]%LoadFields[i].step != 0 {
+				if before[i] = now[i] - max(before[i], 0); before[i]%loadFields[i].step != 0 {
 					changed |= inUnits
 				}
 			}
@@ -64,7 +64,7 @@ func appendSamples(b []byte, samples []Sample) []byte {
 			if changed&(2<<i) == 0 {
 				continue
 			}
-			step := LoadFields[i].step
+			step := loadFields[i].step
 			if changed&inUnits != 0 {
 				step = 1
 			}
@@ -139,7 +139,7 @@ func (r *reader) samples() []Sample {
 				continue
 			}
 			if changed&inUnits == 0 {
-				change *= LoadFields[i].step
+				change *= loadFields[i].step
 			}
 			now[i] = max(now[i], 0) + change
 		}
@@ -213,8 +213,8 @@ func essenceOf(p *Process) []byte {
 		b = append(b, p.Member[8:]...)
 	}
 	if p.adopted() {
-		b = append(b, p.Sample[:4]...)
-		b = append(b, p.Sample[8:]...)
+		b = append(b, p.EvidenceID[:4]...)
+		b = append(b, p.EvidenceID[8:]...)
 	}
 	return append(b, strings.ToValidUTF8(p.Name[:min(len(p.Name), maxName)], "")...)
 }
@@ -247,9 +247,9 @@ func (h *holding) expand() error {
 		copy(p.Member[8:], r.bytes(4))
 	}
 	if flags&isAdopted != 0 {
-		copy(p.Sample[:4], r.bytes(4))
-		_, _ = hex.Decode(p.Sample[4:8], []byte(h.Key[:min(len(h.Key), 8)]))
-		copy(p.Sample[8:], r.bytes(4))
+		copy(p.EvidenceID[:4], r.bytes(4))
+		_, _ = hex.Decode(p.EvidenceID[4:8], []byte(h.Key[:min(len(h.Key), 8)]))
+		copy(p.EvidenceID[8:], r.bytes(4))
 	}
 	p.Name = string(r.b)
 	var block string
@@ -268,7 +268,7 @@ func (h *holding) expand() error {
 	p.GPID = g
 	h.Pruned, h.Process, h.Member = p, processKey(g, p.Block), p.Member
 	if p.adopted() {
-		h.Adopted = &Adopted{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}
+		h.Adopted = &Adopted{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestSamplesKeepTheirPrecision(t *testing.T) {
 
 // The sizes below are those of services that have all numbers.
 func TestBusyLoadHasAllNumbers(t *testing.T) {
-	for _, f := range LoadFields {
+	for _, f := range loadFields {
 		if last := busy(time.Now(), time.Second, 100)[99]; *f.Of(&last.Load) == 0 {
 			t.Errorf("%s is 0: let busy give it values as those of a service under load", f.Name)
 		}

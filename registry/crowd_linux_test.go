@@ -44,7 +44,7 @@ func TestCrowdOfProcessesOnSQLite(t *testing.T) {
 		t.Errorf("%d different blocks, want %d", len(blocks), crowd)
 	}
 	listed := map[string]registry.State{}
-	for _, st := range all(t, registry.New(s, nil).List(t.Context(), registry.Query{})) {
+	for _, st := range all(t, registry.New(s, nil).All(t.Context(), registry.Query{})) {
 		listed[st.Block] = st.State
 	}
 	for _, p := range processes {
@@ -84,7 +84,7 @@ func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 	}
 	defer s.Close()
 	listed := map[string]bool{}
-	for _, st := range all(t, registry.New(s, nil).List(t.Context(), registry.Query{})) {
+	for _, st := range all(t, registry.New(s, nil).All(t.Context(), registry.Query{})) {
 		listed[st.Block] = true
 	}
 	r := registry.New(s, nil)

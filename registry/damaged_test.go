@@ -84,11 +84,11 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		}
 	}
 	page := func() error {
-		_, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+		_, err := r.List(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
 		return err
 	}
-	find := func() error { return drain(r.List(t.Context(), registry.Query{GPID: p.GPID}), 1) }
-	list := func() error { return drain(r.List(t.Context(), registry.Query{}), 1) }
+	find := func() error { return drain(r.All(t.Context(), registry.Query{GPID: p.GPID}), 1) }
+	list := func() error { return drain(r.All(t.Context(), registry.Query{}), 1) }
 	sweep := func() error { _, err := r.Sweep(t.Context()); return err }
 	cut(s, "oid.living", "d", 0, map[string]func() error{"page": page, "find": find, "list": list, "sweep": sweep})
 	cut(s, "oid.samples", "d", 0, map[string]func() error{"history": func() error {
@@ -129,7 +129,7 @@ func TestKeysOfOthers(t *testing.T) {
 		if id, ok := c.doc[0].Value.(string); ok {
 			c.doc[0].Value = strings.Replace(id, "BLOCK", p.Block, 1)
 		}
-		if _, err := s.Insert(t.Context(), c.collection, append(c.doc, bson.E{Key: "v", Value: 2})); err != nil {
+		if _, err := s.Insert(t.Context(), c.collection, append(c.doc, bson.E{Key: "v", Value: 1})); err != nil {
 			t.Fatal(err)
 		}
 		if c.collection == "oid.living" {

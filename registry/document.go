@@ -34,7 +34,7 @@ const (
 // format is the version of the documents, in their field v. This package writes and
 // reads this one alone. Raise it if an older program would misread what this one writes;
 // a field that it can ignore needs no other version.
-const format = 2
+const format = 1
 
 // record is the document of a process: what does not change while it lives, and what
 // was known of it when it was written. A living record says what is known since.

@@ -12,9 +12,9 @@ var (
 	// same process value.
 	ErrCollision = errors.New("registry: another live process is recorded with the same process value")
 
-	// ErrSample is wrapped by the error of [Registry.Adopt] and
-	// [Registry.AdoptRemote] if the process cannot have created the sample id.
-	ErrSample = errors.New("registry: the process cannot have created the sample id")
+	// ErrEvidence is wrapped by the error of [Registry.Adopt] and
+	// [Registry.AdoptRemote] if the process cannot have created the evidence id.
+	ErrEvidence = errors.New("registry: the process cannot have created the evidence id")
 
 	// ErrEnded is wrapped by the errors of [Member.End], [Member.Detach],
 	// [Registry.Heartbeat] and [Registry.End] if the process has ended before.

@@ -42,7 +42,7 @@ func failing(t *testing.T, name string, before func() store.Store, o *registry.O
 // pageOf asks for a page, which must have n processes and be the last one.
 func pageOf(t *testing.T, q registry.Query, n int) func(*registry.Registry) error {
 	return func(r *registry.Registry) error {
-		page, err := r.Page(t.Context(), q)
+		page, err := r.List(t.Context(), q)
 		if err == nil && (len(page.Processes) != n || page.Next != "") {
 			t.Errorf("page of %v: %d processes, %q, want %d", q.States, len(page.Processes), page.Next, n)
 		}
@@ -111,17 +111,17 @@ func TestPageOfUnreadableDocuments(t *testing.T) {
 		s := newStore(t)
 		populate(t, s, 1)
 		setFormat(t, s, c.collection, 3)
-		if _, err := registry.New(s, nil).Page(t.Context(), registry.Query{States: c.states}); !errors.Is(err, registry.ErrFormat) {
+		if _, err := registry.New(s, nil).List(t.Context(), registry.Query{States: c.states}); !errors.Is(err, registry.ErrFormat) {
 			t.Errorf("%s, page of %v: %v, want ErrFormat", c.collection, c.states, err)
 		}
 	}
 	for _, id := range []string{"x:y", "1795287182277", ":10.0.0.1:80:1795287179875584:11/01020304"} { // no milliseconds:process
 		s := newStore(t)
 		populate(t, s, 1)
-		if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 2}}); err != nil {
+		if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 1}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := registry.New(s, nil).Page(t.Context(), registry.Query{States: ended}); err == nil || !strings.Contains(err.Error(), "want milliseconds:process") {
+		if _, err := registry.New(s, nil).List(t.Context(), registry.Query{States: ended}); err == nil || !strings.Contains(err.Error(), "want milliseconds:process") {
 			t.Errorf("entry %q: %v", id, err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestRemoteWithAStoreThatFails(t *testing.T) {
 			return r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: k}})[0]
 		},
 		"add samples": func(r *registry.Registry) error {
-			p, err := r.AddSamples(t.Context(), k, []objectid.ID{more}, objectid.Modern)
+			p, err := r.AddEvidence(t.Context(), k, []objectid.ID{more}, objectid.Modern)
 			if err == nil && len(p.Adopted) != 1 {
 				t.Errorf("a sample was added: %+v", p.Adopted)
 			}

@@ -289,7 +289,7 @@ func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 			t.Errorf("trace of %v: %s with %d processes, want a collision of 2", id, tr.Verdict, len(tr.Processes))
 		}
 	}
-	for _, s := range all(t, r.List(t.Context(), registry.Query{})) {
+	for _, s := range all(t, r.All(t.Context(), registry.Query{})) {
 		if len(s.Rivals) != 1 {
 			t.Errorf("%v has %d rivals, want 1", s.GPID, len(s.Rivals))
 		}
@@ -311,11 +311,11 @@ func TestReadersOfAStoreThatFails(t *testing.T) {
 			}
 			return err
 		},
-		"list": func(r *registry.Registry) error { return drain(r.List(t.Context(), registry.Query{}), 2) },
+		"list": func(r *registry.Registry) error { return drain(r.All(t.Context(), registry.Query{}), 2) },
 		"at": func(r *registry.Registry) error {
-			return drain(r.List(t.Context(), registry.Query{Addr: m.GPID().Addr()}), 2)
+			return drain(r.All(t.Context(), registry.Query{Addr: m.GPID().Addr()}), 2)
 		},
-		"find": func(r *registry.Registry) error { return drain(r.List(t.Context(), registry.Query{GPID: m.GPID()}), 2) },
+		"find": func(r *registry.Registry) error { return drain(r.All(t.Context(), registry.Query{GPID: m.GPID()}), 2) },
 		"history": func(r *registry.Registry) error {
 			return drain(r.History(t.Context(), m.Key(), time.Time{}, time.Time{}), 1)
 		},

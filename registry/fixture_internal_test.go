@@ -94,10 +94,10 @@ func stored() (docs, read map[string]any) {
 	pruned, open := p, p
 	pruned.Name, open.Name, open.End = "pruned", "open", nil
 	pruned.Value, open.Value = pruned.Block, open.Block
-	pruned.Sample, open.Sample = objectid.ID{}, objectid.ID{}
+	pruned.EvidenceID, open.EvidenceID = objectid.ID{}, objectid.ID{}
 	adopted := p
 	adopted.Name = "adopted"
-	adopted.Sample[4], adopted.Sample[5], adopted.Sample[6], adopted.Sample[7] = 0xa1, 0xb2, 0xc3, 0xd4
+	adopted.EvidenceID[4], adopted.EvidenceID[5], adopted.EvidenceID[6], adopted.EvidenceID[7] = 0xa1, 0xb2, 0xc3, 0xd4
 	essence := func(p *Process, key string) holding { return holding{Key: key, Format: format, Essence: essenceOf(p)} }
 	of := func(h holding) *Process {
 		if err := h.expand(); err != nil {
@@ -151,7 +151,7 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 	return holding{Key: d.Key, Format: d.Format, Idle: d.Idle, Essence: essenceOf(d.Pruned)}, d.Pruned, nil
 }
 
-// The documents of testdata/format2.json, with a distinct value in every field, are read
+// The documents of testdata/format1.json, with a distinct value in every field, are read
 // as they were written and written byte for byte in the same way. Each format has such a
 // file, and the files of all of them are read. The file of this format is written only if
 // it is asked for, and if what the present one has is kept.
@@ -320,12 +320,12 @@ func TestLoadWithoutANumber(t *testing.T) {
 // that this package does not know are left out.
 func TestSamplesOfOtherNumbers(t *testing.T) {
 	at := time.UnixMilli(1795285085650).UTC()
-	for n := range LoadFields {
+	for n := range loadFields {
 		few := noLoad
-		*LoadFields[n].Of(&few) = int64(n) // 0 is a value, too
+		*loadFields[n].Of(&few) = int64(n) // 0 is a value, too
 		got, err := decodeSamples(appendSamples(nil, []Sample{{at, few}, {at.Add(time.Second), few}}))
 		if err != nil || len(got) != 2 || got[0].Load != few || got[1].Load != few {
-			t.Errorf("only %s: %+v, %v", LoadFields[n].Name, got, err)
+			t.Errorf("only %s: %+v, %v", loadFields[n].Name, got, err)
 		}
 	}
 	// One sample at 1 ms with number 0 of 3 steps and a number of a later version of 7.

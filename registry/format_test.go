@@ -73,7 +73,7 @@ func TestOtherFormatIsRefused(t *testing.T) {
 		"oid.samples":   {"trace", "adopted", "history"},
 		"oid.living":    {"trace", "adopted", "list", "heartbeat", "history", "prune"},
 	}
-	for _, version := range []any{nil, 1, 3, int64(1) << 40, "2"} {
+	for _, version := range []any{nil, 0, 2, int64(1) << 40, "1"} {
 		for c, names := range reads {
 			for _, name := range names {
 				s := newStore(t) // of its own: what Prune has moved is listed without its claims
@@ -88,7 +88,7 @@ func TestOtherFormatIsRefused(t *testing.T) {
 				case "adopted":
 					_, err = r.Trace(t.Context(), sample)
 				case "list":
-					err = drain(r.List(t.Context(), registry.Query{}), 2)
+					err = drain(r.All(t.Context(), registry.Query{}), 2)
 				case "heartbeat":
 					_, err = r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
 				case "history":

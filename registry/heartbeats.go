@@ -127,7 +127,7 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 		return err
 	}
 	if l.adopted {
-		c.p.Sample = objectid.ID(c.p.Member) // any but zero
+		c.p.EvidenceID = objectid.ID(c.p.Member) // any but zero
 	}
 	l.over(&c.p)
 	c.open(&l)

@@ -128,7 +128,7 @@ func trace(t testing.TB, r *registry.Registry, id objectid.ID) registry.Trace {
 // statusOf returns the status of a run that is recorded once.
 func statusOf(t testing.TB, r *registry.Registry, g gpid.GPID) registry.Status {
 	t.Helper()
-	found := all(t, r.List(context.Background(), registry.Query{GPID: g}))
+	found := all(t, r.All(context.Background(), registry.Query{GPID: g}))
 	if len(found) != 1 {
 		t.Fatalf("%v is recorded %d times, want once", g, len(found))
 	}

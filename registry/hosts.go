@@ -16,9 +16,9 @@ import (
 // here or recorded, and the low 16 bits of its pid. Any other id has the machine
 // bytes of a given host with a chance of 1 in 16 million.
 type Classic struct {
-	Machine string `json:"machine"` // the first three bytes of the MD5 of the host's name, in hexadecimal
-	Host    string `json:"host"`
-	PID     int    `json:"pid"`
+	Machine string // the first three bytes of the MD5 of the host's name, in hexadecimal
+	Host    string
+	PID     int
 }
 
 // hostDoc makes a process findable by its host and its pid. Its key is the process

@@ -119,7 +119,7 @@ func plant(t testing.TB, s store.Store, p registry.Process, n, samplesEach int) 
 		q.Kernel = gpid.Process{}
 		processes = append(processes, registry.RecordOf(q))
 		living = append(living, registry.LivingOf(q))
-		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "v", Value: 2}, {Key: "member", Value: q.Member}, {Key: "process", Value: registry.RecordOf(q).Key}})
+		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "v", Value: 1}, {Key: "member", Value: q.Member}, {Key: "process", Value: registry.RecordOf(q).Key}})
 		for k := range samplesEach {
 			samples = append(samples, registry.SamplesOf(q.Block, registry.Sample{Time: p.From.Add(time.Duration(k) * time.Millisecond), Load: registry.Load{CPU: time.Duration(k)}}))
 		}

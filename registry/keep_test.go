@@ -100,7 +100,7 @@ func TestSweepBesideWriters(t *testing.T) {
 		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1)), registry.Load{}, time.Time{}); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.AddSamples(t.Context(), keyOf(t, r, remote(t, 2)), []objectid.ID{more}, objectid.Modern); err != nil {
+		if _, err := r.AddEvidence(t.Context(), keyOf(t, r, remote(t, 2)), []objectid.ID{more}, objectid.Modern); err != nil {
 			t.Error(err)
 		}
 		if _, err := r.End(t.Context(), keyOf(t, r, remote(t, 3)), "done"); err != nil {

@@ -1,12 +1,13 @@
 package registry
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/procfs"
 )
 
-// Unmeasured stands for a number of [Load], or of [Processors], that is not known.
+// Unmeasured stands for a number of [Load], or of [CPUUsed], that is not known.
 const Unmeasured = -1
 
 // Load is the resource usage of a process. A number is [Unmeasured] if the system,
@@ -14,16 +15,16 @@ const Unmeasured = -1
 // field here, an entry of [LoadFields] and a field of the API's load.
 type Load struct {
 	// CPU is the processor time used since the process started.
-	CPU time.Duration `bson:"cpu" json:"cpu_ns"`
+	CPU time.Duration `bson:"cpu"`
 	// RSS is the resident memory, in bytes.
-	RSS int64 `bson:"rss" json:"rss_bytes"`
+	RSS int64 `bson:"rss"`
 	// Files is the number of open file descriptors.
-	Files int64 `bson:"files" json:"files"`
+	Files int64 `bson:"files"`
 	// Threads is the number of kernel threads.
-	Threads int64 `bson:"threads" json:"threads"`
+	Threads int64 `bson:"threads"`
 	// Goroutines and Heap, in bytes, of a Go process that registered.
-	Goroutines int64 `bson:"goroutines" json:"goroutines"`
-	Heap       int64 `bson:"heap" json:"heap_bytes"`
+	Goroutines int64 `bson:"goroutines"`
+	Heap       int64 `bson:"heap"`
 }
 
 // LoadField describes a number of [Load].
@@ -49,14 +50,17 @@ const (
 	Count Unit = iota
 	// Bytes is a size.
 	Bytes
-	// Nanoseconds are a sum of time that the process has used: [Processors] returns
+	// Nanoseconds are a sum of time that the process has used: [CPUUsed] returns
 	// how much of it is used at a time.
 	Nanoseconds
 )
 
-// LoadFields are the numbers of [Load]. Their order is that of the stored samples: a new
+// LoadFields returns the descriptions of the numbers of [Load], in their order.
+func LoadFields() []LoadField { return slices.Clone(loadFields[:]) }
+
+// loadFields are the numbers of [Load]. Stored samples have them in this order, so a new
 // one comes last.
-var LoadFields = [...]LoadField{
+var loadFields = [...]LoadField{
 	{
 		Name: "cpu_seconds", Title: "cpu", Unit: Nanoseconds, step: int64(10 * time.Millisecond),
 		Of:   func(l *Load) *int64 { return (*int64)(&l.CPU) },
@@ -89,20 +93,20 @@ var LoadFields = [...]LoadField{
 	},
 }
 
-// numbers are those of a load, in the order of LoadFields.
-type numbers [len(LoadFields)]int64
+// numbers are those of a load, in the order of loadFields.
+type numbers [len(loadFields)]int64
 
 func numbersOf(l *Load) (n numbers) {
-	for i := range LoadFields {
-		n[i] = *LoadFields[i].Of(l)
+	for i := range loadFields {
+		n[i] = *loadFields[i].Of(l)
 	}
 	return n
 }
 
 // set sets the numbers of l.
 func (n *numbers) set(l *Load) {
-	for i := range LoadFields {
-		*LoadFields[i].Of(l) = n[i]
+	for i := range loadFields {
+		*loadFields[i].Of(l) = n[i]
 	}
 }
 
@@ -123,6 +127,6 @@ type reading struct {
 
 // Sample is the load of a process at one time.
 type Sample struct {
-	Time time.Time `json:"time"`
+	Time time.Time
 	Load
 }

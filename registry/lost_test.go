@@ -53,7 +53,7 @@ func TestClaimIsLost(t *testing.T) {
 			if certain := name == "record"; tr.Verdict != registry.Known || tr.Certain != certain {
 				t.Errorf("an id from before: %s, certain %v (%s), want certain %v", tr.Verdict, tr.Certain, tr.Reason, certain)
 			}
-			if n := len(all(t, r.List(t.Context(), registry.Query{}))); n != 2 {
+			if n := len(all(t, r.All(t.Context(), registry.Query{}))); n != 2 {
 				t.Errorf("List has %d processes, want 2", n)
 			}
 		})
@@ -140,7 +140,7 @@ func TestLostClaimOfAnother(t *testing.T) {
 					t.Errorf("%v: %s (%s)", m.GPID(), tr.Verdict, tr.Reason)
 				}
 			}
-			if n := len(all(t, r.List(t.Context(), registry.Query{}))); n != 2 {
+			if n := len(all(t, r.All(t.Context(), registry.Query{}))); n != 2 {
 				t.Errorf("List has %d processes, want 2", n)
 			}
 			if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 2 || err != nil {
@@ -184,7 +184,7 @@ func TestLostClaimOfAnotherWhileTheStoreFails(t *testing.T) {
 			eventually(t, "both are told", func() bool {
 				return errors.Is(first.Err(), registry.ErrCollision) && errors.Is(second.Err(), registry.ErrCollision)
 			})
-			if n := len(all(t, registry.New(s, nil).List(t.Context(), registry.Query{}))); n != 2 {
+			if n := len(all(t, registry.New(s, nil).All(t.Context(), registry.Query{}))); n != 2 {
 				t.Errorf("List has %d processes, want 2", n)
 			}
 			if first.Process().Block == block {

@@ -48,7 +48,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 					t.Helper()
 					if tr := trace(t, r, own()); tr.Verdict != verdict || !sampled && !tr.Certain {
 						t.Errorf("an id from %s: %s, certain %v (%s)", when, tr.Verdict, tr.Certain, tr.Reason)
-					} else if sampled && off == 0 && strings.Contains(tr.Reason, "claimed by sample") { // its clock is right
+					} else if sampled && off == 0 && strings.Contains(tr.Reason, "claimed by evidence id") { // its clock is right
 					} else if !tr.Certain && !strings.Contains(tr.Reason, "the clock of the process was ") && !strings.Contains(tr.Reason, "confirmed only from") {
 						t.Errorf("an id from %s is not certain, and the reason is %q", when, tr.Reason)
 					}

@@ -13,11 +13,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// ErrCursor is wrapped by the error of [Registry.Page] for a cursor that no page of
+// ErrCursor is wrapped by the error of [Registry.List] for a cursor that no page of
 // the same query returned.
 var ErrCursor = errors.New("registry: invalid cursor")
 
-// Query selects processes for [Registry.Page]. A process must have all that is set.
+// Query selects processes for [Registry.List]. A process must have all that is set.
 // The zero Query selects every process.
 type Query struct {
 	// States are the states of which a process must have one. Only alive and late
@@ -103,9 +103,9 @@ func (p *Process) mentions(text string) bool {
 	return false
 }
 
-// Page returns a page of the processes that q selects. The error wraps [ErrCursor]
+// List returns a page of the processes that q selects. The error wraps [ErrCursor]
 // if q.After is not a cursor.
-func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
+func (r *Registry) List(ctx context.Context, q Query) (Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = 100
 	}
@@ -151,16 +151,16 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 	return out, nil
 }
 
-// List returns the processes of all pages of q: with the zero Query every recorded one,
+// All returns the processes of all pages of q: with the zero Query every recorded one,
 // ordered by address and then by start time. Two processes that have the same value and may
 // both be alive are each other's rivals. More than one at an address shows a restart. A GPID
 // may have several: one for each time that a run registered, and remote ones that were given
 // the same GPID. The first error ends the sequence.
-func (r *Registry) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
+func (r *Registry) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	q.Limit = maxCandidates
 	return func(yield func(Status, error) bool) {
 		for {
-			page, err := r.Page(ctx, q)
+			page, err := r.List(ctx, q)
 			for _, s := range page.Processes {
 				if !yield(s, nil) {
 					return

@@ -23,7 +23,7 @@ import (
 func pages(t *testing.T, r *registry.Registry, q registry.Query) (names []string) {
 	t.Helper()
 	for range 1000 {
-		page, err := r.Page(t.Context(), q)
+		page, err := r.List(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,9 @@ func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
 	now := time.Now() // no process falls silent while a slow machine reads the pages
 	r := registry.New(s, &registry.Options{Now: func() time.Time { return now }})
 	for _, states := range [][]registry.State{
-		nil, {registry.Alive}, {registry.Late}, {registry.Ended}, {registry.Dead}, {registry.Alive, registry.Late}, {registry.Dead, registry.Ended}, {registry.Late, registry.Ended}, registry.States,
+		nil, {registry.Alive}, {registry.Late}, {registry.Ended}, {registry.Dead}, {registry.Alive, registry.Late}, {registry.Dead, registry.Ended}, {registry.Late, registry.Ended}, registry.States(),
 	} {
-		listed := all(t, r.List(t.Context(), registry.Query{}))
+		listed := all(t, r.All(t.Context(), registry.Query{}))
 		for name, q := range map[string]registry.Query{
 			"all": {}, "label": {Labels: map[string]string{"zone": "1", "all": "yes"}}, "no such label": {Labels: map[string]string{"zone": ""}},
 			"name": {Name: "ended30"}, "host": {Host: "elsewhere"}, "address": {Addr: netip.MustParseAddrPort("10.0.0.2:80")},
@@ -112,7 +112,7 @@ func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"x", "lzz\xff", "p1"} {
-		if _, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}, After: after}); !errors.Is(err, registry.ErrCursor) {
+		if _, err := r.List(t.Context(), registry.Query{States: []registry.State{registry.Alive}, After: after}); !errors.Is(err, registry.ErrCursor) {
 			t.Errorf("cursor %q: %v, want ErrCursor", after, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestPageOfTheLivingIsARange(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &counted{Store: s}
-	page, err := registry.New(c, nil).Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}, Limit: 10})
+	page, err := registry.New(c, nil).List(t.Context(), registry.Query{States: []registry.State{registry.Alive}, Limit: 10})
 	if err != nil || len(page.Processes) != 1 || page.Next != "" {
 		t.Fatalf("%d processes, %v, want the one that runs", len(page.Processes), err)
 	}
@@ -178,7 +178,7 @@ func TestMovedProcessComesBack(t *testing.T) {
 	r := registry.New(s, nil)
 	eventually(t, "living again", func() bool {
 		ended, err := s.Count(t.Context(), "oid.ended", store.Range{})
-		page, pageErr := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+		page, pageErr := r.List(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
 		return err == nil && pageErr == nil && ended == 0 && len(page.Processes) == 1
 	})
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].Last.Count < 2 {
@@ -195,7 +195,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	look := func(want registry.State) {
 		t.Helper()
 		for _, name := range []string{"silent0", "silent1"} {
-			for _, state := range registry.States {
+			for _, state := range registry.States() {
 				got := pages(t, registry.New(s, &registry.Options{Now: now.Now}), registry.Query{Name: name, States: []registry.State{state}, Limit: 10})
 				if want := state == want; (len(got) == 1) != want {
 					t.Errorf("the page of the %s ones has %s: %v, want %v", state, name, !want, want)
@@ -210,7 +210,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	}
 	look(registry.Dead)
 	r := registry.New(s, &registry.Options{Now: now.Now})
-	st := all(t, r.List(t.Context(), registry.Query{}))[0]
+	st := all(t, r.All(t.Context(), registry.Query{}))[0]
 	if fate(st) != "presumed dead" || !strings.Contains(st.Reason, "a sweep moved it") {
 		t.Errorf("%s: %s (%s), want presumed dead", st.Name, st.State, st.Reason)
 	}
@@ -239,7 +239,7 @@ func TestSearch(t *testing.T) {
 		"billing": 1, "ILL": 1, "web-3": 1, "v9.": 1, "zone=east": 1, "ONE=EA": 1, "10.9.8.7:8080": 1, ":4711": 1, strings.ToUpper(p.Value): 1,
 		"billings": 0, "zone:east": 0, "alive": 0,
 	} {
-		if page, err := r.Page(t.Context(), registry.Query{Search: text}); err != nil || len(page.Processes) != want {
+		if page, err := r.List(t.Context(), registry.Query{Search: text}); err != nil || len(page.Processes) != want {
 			t.Errorf("%q: %d processes, %v, want %d", text, len(page.Processes), err, want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestPageReadsABoundedNumber(t *testing.T) {
 	for _, q := range []registry.Query{{Search: "nobody", Limit: 5}, {Search: "nobody", Limit: 5, States: []registry.State{registry.Alive, registry.Ended}}} {
 		calls := 0
 		for more := true; more; calls++ {
-			page, err := r.Page(t.Context(), q)
+			page, err := r.List(t.Context(), q)
 			if err != nil || len(page.Processes) != 0 {
 				t.Fatalf("%d processes, %v", len(page.Processes), err)
 			}
@@ -291,11 +291,11 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 	s := newStore(t)
 	populate(t, s, 1)
 	r := registry.New(s, nil)
-	for _, st := range all(t, r.List(t.Context(), registry.Query{})) {
+	for _, st := range all(t, r.All(t.Context(), registry.Query{})) {
 		record := registry.RecordOf(st.Process)
 		for _, at := range []time.Time{st.From, st.Last.Time} {
 			id := fmt.Sprintf("%013d:%s", at.UnixMilli(), record.Key)
-			if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 2}}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+			if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 1}}); err != nil && !errors.Is(err, store.ErrDuplicate) {
 				t.Fatal(err)
 			}
 		}
@@ -305,10 +305,10 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 			}
 		}
 	}
-	if got := pages(t, r, registry.Query{States: registry.States, Limit: 2}); len(got) != 3 {
+	if got := pages(t, r, registry.Query{States: registry.States(), Limit: 2}); len(got) != 3 {
 		t.Errorf("all states: %v, want each of the three once", got)
 	}
-	page, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+	page, err := r.List(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
 	if err != nil || len(page.Processes) != 1 || page.Processes[0].Last.Count != 2 {
 		t.Errorf("living: %+v, %v, want one with two heartbeats", page.Processes, err)
 	}

@@ -12,68 +12,68 @@ import (
 // host, in whole milliseconds.
 type Process struct {
 	// GPID is the identity of this run of the process.
-	GPID gpid.GPID `bson:"gpid" json:"gpid"`
+	GPID gpid.GPID `bson:"gpid"`
 	// Value is the process value in hexadecimal: the 8 digits of its process
 	// block, or for an adopted process 10 digits, with the Java layout 8. Adopted
 	// lists further ones.
-	Value string `bson:"value" json:"value"`
+	Value string `bson:"value"`
 	// Block is the 8 digits of the claimed process block. It differs from Value
 	// if the process was adopted; no ids are then created with it.
-	Block string `bson:"block" json:"block"`
+	Block string `bson:"block"`
 	// Member is unique to this registration: a process may register more than
 	// once.
-	Member objectid.ID `bson:"member" json:"member"`
+	Member objectid.ID `bson:"member"`
 
-	Name       string            `bson:"name,omitempty" json:"name,omitempty"`
-	Host       string            `bson:"host,omitempty" json:"host,omitempty"`
-	Executable string            `bson:"executable,omitempty" json:"executable,omitempty"`
-	Version    string            `bson:"version,omitempty" json:"version,omitempty"`
-	Labels     map[string]string `bson:"labels,omitempty" json:"labels,omitempty"`
+	Name       string            `bson:"name,omitempty"`
+	Host       string            `bson:"host,omitempty"`
+	Executable string            `bson:"executable,omitempty"`
+	Version    string            `bson:"version,omitempty"`
+	Labels     map[string]string `bson:"labels,omitempty"`
 
 	// Kernel is the kernel's identification of the process, zero if not known.
-	Kernel gpid.Process `bson:"kernel" json:"kernel,omitzero"`
+	Kernel gpid.Process `bson:"kernel"`
 	// Program distinguishes the programs that a process of the kernel runs one after
 	// the other with exec, see [gpid.Process.Program], or is 0 if it is not known.
-	Program uint32 `bson:"program,omitempty" json:"-"`
+	Program uint32 `bson:"program,omitempty"`
 	// Network is the number of its network namespace, or 0.
-	Network uint64 `bson:"network,omitempty" json:"network,omitempty"`
-	// Sample is the id by which the process was adopted, otherwise zero.
-	Sample objectid.ID `bson:"sample,omitempty" json:"sample,omitzero"`
+	Network uint64 `bson:"network,omitempty"`
+	// EvidenceID is the id by which the process was adopted, otherwise zero.
+	EvidenceID objectid.ID `bson:"evidence_id,omitempty"`
 	// Adopted are all its adopted values. A process may have several: those of
 	// several clients, or of a driver beside its own process block.
-	Adopted []Adopted `bson:"adopted,omitempty" json:"adopted,omitempty"`
+	Adopted []Adopted `bson:"adopted,omitempty"`
 
 	// Remote is set for a process whose heartbeats are passed to
 	// [Registry.Heartbeat].
-	Remote bool `bson:"enrolled,omitempty" json:"remote,omitempty"`
+	Remote bool `bson:"remote,omitempty"`
 
 	// From is the earliest creation time of its ids.
-	From time.Time `bson:"from" json:"from"`
+	From time.Time `bson:"from"`
 	// Confirmed is the time from which the registration is confirmed: since then
 	// every other process with the same value is recorded, too.
-	Confirmed time.Time `bson:"certain" json:"confirmed"`
+	Confirmed time.Time `bson:"confirmed"`
 	// Interval is the time between two heartbeats.
-	Interval time.Duration `bson:"interval" json:"interval_ns"`
+	Interval time.Duration `bson:"interval"`
 	// Registered is the time of the registration by the clock of
 	// [Heartbeat.Monotonic].
-	Registered time.Duration `bson:"joined,omitempty" json:"-"`
+	Registered time.Duration `bson:"registered,omitempty"`
 	// Copied is zero, or a time before which this process was the only one with its
 	// value: then a copy of it was made, and each of the copies created ids with it.
-	Copied time.Time `bson:"copied,omitempty" json:"-"`
+	Copied time.Time `bson:"copied,omitempty"`
 	// Gone is zero, or the creation time of ids from which the process has created
 	// none, because the kernel of its host showed then that it was gone.
-	Gone time.Time `bson:"gone,omitempty" json:"-"`
+	Gone time.Time `bson:"gone,omitempty"`
 	// Clock bounds the difference between the clock that the ids of a remote
 	// process are created by and that of the other times here, or is nil if it is
 	// not known. For other processes it is nil, because both are the same clock.
-	Clock *ClockOffset `bson:"clock,omitempty" json:"-"`
+	Clock *ClockOffset `bson:"clock,omitempty"`
 	// Last is the latest heartbeat.
-	Last Heartbeat `bson:"last" json:"last"`
+	Last Heartbeat `bson:"last"`
 	// Recent are the latest samples of a process that has not ended, in order of
 	// time: at most six.
-	Recent []Sample `bson:"-" json:"-"`
+	Recent []Sample `bson:"-"`
 	// End is the recorded end, or nil.
-	End *End `bson:"end,omitempty" json:"end,omitempty"`
+	End *End `bson:"end,omitempty"`
 
 	// moved is set if the process was read from the record of one that is not living
 	// any more, see [record].
@@ -83,14 +83,14 @@ type Process struct {
 // Heartbeat is the periodic sign of life of a process.
 type Heartbeat struct {
 	// Count increases by one with every heartbeat.
-	Count int64 `bson:"count" json:"count"`
+	Count int64 `bson:"count"`
 	// Time is by the wall clock of the process's host; it never decreases.
-	Time time.Time `bson:"time" json:"time"`
+	Time time.Time `bson:"time"`
 	// Monotonic is the time since the boot of the process's host, which a clock
 	// step does not change, or 0 if not known.
-	Monotonic time.Duration `bson:"monotonic,omitempty" json:"-"`
+	Monotonic time.Duration `bson:"monotonic,omitempty"`
 	// Load of the process at that time.
-	Load Load `bson:"load" json:"load"`
+	Load Load `bson:"load"`
 }
 
 // ClockOffset is by how much a clock was ahead, at least and at most, whenever it
@@ -155,8 +155,8 @@ func (p *Process) slack() (early, late time.Duration) {
 
 // End is an end that the process recorded, or that was recorded for it.
 type End struct {
-	Time   time.Time `bson:"time" json:"time"`
-	Reason string    `bson:"reason" json:"reason"`
+	Time   time.Time `bson:"time"`
+	Reason string    `bson:"reason"`
 }
 
 // sameRun reports whether p and q are known to be the same run of one process. The
@@ -187,17 +187,17 @@ func (p *Process) started() time.Time {
 // it is said to have created.
 type Adopted struct {
 	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
-	Value string `bson:"value" json:"value"`
-	// Sample is the id.
-	Sample objectid.ID `bson:"sample" json:"sample"`
+	Value string `bson:"value"`
+	// EvidenceID is the id.
+	EvidenceID objectid.ID `bson:"evidence_id"`
 	// Evidence is what the sample shows.
-	Evidence Evidence `bson:"evidence,omitempty" json:"evidence"`
+	Evidence Evidence `bson:"evidence,omitempty"`
 	// From is the earliest creation time of the ids with the value: the start of the
 	// process.
-	From time.Time `bson:"from" json:"from"`
+	From time.Time `bson:"from"`
 	// Confirmed is the time of the adoption. Since then every other process with the
 	// same value is recorded, too.
-	Confirmed time.Time `bson:"certain,omitempty" json:"confirmed"`
+	Confirmed time.Time `bson:"confirmed,omitempty"`
 }
 
 // Evidence is what a sample shows of the process that is said to have created it.
@@ -214,8 +214,8 @@ const (
 	ByHostAndPID Evidence = "host-and-pid"
 )
 
-// Evidences lists all evidence, the weakest first.
-var Evidences = []Evidence{ByTime, ByPID, ByHostAndPID}
+// Evidences returns all evidence, the weakest first.
+func Evidences() []Evidence { return []Evidence{ByTime, ByPID, ByHostAndPID} }
 
 // missed is the number of intervals without a heartbeat after which a process is
 // presumed dead.

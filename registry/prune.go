@@ -25,8 +25,8 @@ type PruneOptions struct {
 
 // Pruned counts what was deleted.
 type Pruned struct {
-	Samples int64 `json:"samples"`
-	Records int64 `json:"records"`
+	Samples int64
+	Records int64
 }
 
 // Prune deletes old samples, and the records of processes that ended long ago, after
@@ -169,7 +169,7 @@ func claimants(all map[string]*Process, p *Process) {
 	all[p.Block] = p
 	for _, a := range p.adoptions() {
 		by := *p
-		by.Value, by.Sample, by.From, by.Confirmed = a.Value, a.Sample, a.From, a.Confirmed
+		by.Value, by.EvidenceID, by.From, by.Confirmed = a.Value, a.EvidenceID, a.From, a.Confirmed
 		all[adoptionKey(a.Value, a.From, p.Block)] = &by
 	}
 }

@@ -124,12 +124,12 @@ func TestPruneAdopted(t *testing.T) {
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v", done, err)
 	}
-	tr := trace(t, r, m.Process().Sample)
+	tr := trace(t, r, m.Process().EvidenceID)
 	if tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() {
 		t.Fatalf("sample of a pruned adoption: %s by %v, want claimed by %v", tr.Verdict, tr.Processes, m.GPID())
 	}
-	if got, want := tr.Processes[0], m.Process(); got.Sample != want.Sample || got.Name != want.Name || want.Name == "" {
-		t.Errorf("what remains of it: sample %v, name %q, want %v, %q", got.Sample, got.Name, want.Sample, want.Name)
+	if got, want := tr.Processes[0], m.Process(); got.EvidenceID != want.EvidenceID || got.Name != want.Name || want.Name == "" {
+		t.Errorf("what remains of it: sample %v, name %q, want %v, %q", got.EvidenceID, got.Name, want.EvidenceID, want.Name)
 	}
 }
 

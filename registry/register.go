@@ -27,7 +27,7 @@ import (
 // for the zero RegisterOptions.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
 	o = cmp.Or(o, &RegisterOptions{})
-	p, err := r.self(AdoptOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval})
+	p, err := r.self(&AdoptOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 
 // Adopt records a process that creates its ids with any driver, in any language, by
 // samples: one id of each of its process values. A process with several clients or
-// workers has several values; [Registry.AddSamples] adds further ones. All its ids are
+// workers has several values; [Registry.AddEvidence] adds further ones. All its ids are
 // then traced to it, including earlier ones. The process is this one, or on Linux
 // any process of this host, see o.PID. The heartbeat of the member reads the load of
 // that process and ends when the process ends. Adopting a process again is not a
@@ -46,7 +46,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 // recorded as their [Evidence], and their traces are [Claimed], never Known. If
 // another live process has the same process value, the error is a
 // [*CollisionError], and the member beside it is valid: both processes are
-// recorded, and shown as a collision. The error wraps [ErrSample] if the process
+// recorded, and shown as a collision. The error wraps [ErrEvidence] if the process
 // cannot have created a sample, because it is older than the process, in the future,
 // or has the host or the pid of another process, and [gpid.ErrNoProcess] if there is
 // no process o.PID. Otherwise Adopt is like [Registry.Register].
@@ -57,7 +57,7 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 	if self {
 		describe = r.self
 	}
-	p, err := describe(opts)
+	p, err := describe(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,8 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 }
 
 // self describes this process.
-func (r *Registry) self(o AdoptOptions) (Process, error) {
+func (r *Registry) self(o *AdoptOptions) (Process, error) {
+	o = new(*o)
 	g, err := gpid.Self(o.Addr)
 	if err != nil {
 		return Process{}, fmt.Errorf("registry: %w", err)
@@ -97,7 +98,8 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 // not be recorded, with what o says of it. It needs Linux. The error wraps
 // [gpid.ErrNoProcess] if there is no such process, and [gpid.ErrInvalid] if o.Addr is
 // not an address.
-func Describe(o AdoptOptions) (Process, error) {
+func Describe(o *AdoptOptions) (Process, error) {
+	o = new(*cmp.Or(o, &AdoptOptions{}))
 	kernel, err := gpid.ProcessOf(o.PID)
 	if err != nil {
 		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
@@ -119,7 +121,7 @@ func Describe(o AdoptOptions) (Process, error) {
 }
 
 // local completes the description of a process of this host.
-func (h here) local(o AdoptOptions, p Process) (Process, error) {
+func (h here) local(o *AdoptOptions, p Process) (Process, error) {
 	interval, err := checkInterval(o.Interval)
 	if err != nil {
 		return p, err

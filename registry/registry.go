@@ -272,36 +272,36 @@ type AdoptOptions struct {
 // [Registry.AdoptRemote]. The zero value, like a nil pointer, is ready to use.
 type RemoteOptions struct {
 	// Name of the service, for people.
-	Name string `json:"name"`
+	Name string
 	// Host is the name of its host. Default: not known.
-	Host string `json:"host,omitempty"`
+	Host string
 	// Version of the program.
-	Version string `json:"version,omitempty"`
+	Version string
 	// Labels are stored unchanged.
-	Labels map[string]string `json:"labels,omitempty"`
+	Labels map[string]string
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
-	Interval time.Duration `json:"interval_ns"`
+	Interval time.Duration
 
 	// Kernel, Program and Executable are those of [Describe], if the caller is on the
 	// host of the process. Default: not known.
-	Kernel     gpid.Process `json:"kernel"`
-	Program    uint32       `json:"program,omitempty"`
-	Executable string       `json:"executable,omitempty"`
+	Kernel     gpid.Process
+	Program    uint32
+	Executable string
 
 	// Clock is the time by the clock of the process when it sent this. Default:
 	// not known.
-	Clock time.Time `json:"-"`
+	Clock time.Time
 	// Age is how long ago the heartbeats of an adopted process begin, for one that the
 	// caller has kept while the store was away. It is confirmed from the call on.
-	Age time.Duration `json:"-"`
+	Age time.Duration
 
 	// Key makes the call repeatable: of all calls with one key, also by other
 	// Registries and at once, the first records the process, and the others return it.
 	// It is random, so that no one else has it. Default: each call records a process.
-	Key string `json:"key"`
+	Key string
 	// StartUnknown means that the start time of the GPID is that of the call, so that
 	// another call with the same key may have another.
-	StartUnknown bool `json:"-"`
+	StartUnknown bool
 }
 
 // Bounds of the interval between two heartbeats. The lower one keeps a mistyped
@@ -342,5 +342,5 @@ const (
 	pruneBatch = 20_000
 )
 
-// maxRead bounds the number of records that a call of Page reads.
+// maxRead bounds the number of records that a call of List reads.
 const maxRead = 20_000

@@ -173,7 +173,7 @@ func TestTwoMembersOfOneProcess(t *testing.T) {
 	if tr := trace(t, r, b.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Alive {
 		t.Errorf("the other member: %+v", tr)
 	}
-	if found := all(t, r.List(t.Context(), registry.Query{GPID: a.GPID()})); len(found) != 2 {
+	if found := all(t, r.All(t.Context(), registry.Query{GPID: a.GPID()})); len(found) != 2 {
 		t.Errorf("the run is recorded %d times, want twice", len(found))
 	}
 }

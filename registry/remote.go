@@ -30,7 +30,7 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
 // a driver: it is recorded by one id of each of its process values, with their
-// layout, as by [Registry.Adopt]. The error wraps [ErrSample] if the process cannot
+// layout, as by [Registry.Adopt]. The error wraps [ErrEvidence] if the process cannot
 // have created a sample. With a [*CollisionError] the process is valid, too.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(p *Process) error {
@@ -140,7 +140,7 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 // if that is not p or has ended.
 func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, error) {
 	switch {
-	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.Sample != p.Sample:
+	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.EvidenceID != p.EvidenceID:
 		return Process{}, fmt.Errorf("%w: %v, named %q, on host %q", ErrKey, before.GPID, before.Name, before.Host)
 	case before.End != nil:
 		return Process{}, fmt.Errorf("%w: %v", ErrEnded, before.GPID)

@@ -82,7 +82,7 @@ func TestRemoteAdopted(t *testing.T) {
 	r := registry.New(s, nil)
 	sample := idOf(t, "a1b2c3d4")
 	p, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{sample}, objectid.Modern, nil)
-	if err != nil || p.Value != "a1b2c3d400" || p.Sample != sample {
+	if err != nil || p.Value != "a1b2c3d400" || p.EvidenceID != sample {
 		t.Fatalf("AdoptRemote = %+v, %v", p, err)
 	}
 	var collision *registry.CollisionError
@@ -90,8 +90,8 @@ func TestRemoteAdopted(t *testing.T) {
 		t.Errorf("a second process with the same value: %+v, %v, want a collision", p, err)
 	}
 	early := objectid.MinAt(time.Now().Add(-time.Hour))
-	if _, err := r.AdoptRemote(t.Context(), remote(t, 9), []objectid.ID{early}, objectid.Modern, nil); !errors.Is(err, registry.ErrSample) {
-		t.Errorf("sample older than the process: %v, want ErrSample", err)
+	if _, err := r.AdoptRemote(t.Context(), remote(t, 9), []objectid.ID{early}, objectid.Modern, nil); !errors.Is(err, registry.ErrEvidence) {
+		t.Errorf("sample older than the process: %v, want ErrEvidence", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestAtShowsRestarts(t *testing.T) {
 	}
 	elsewhere := start(t, file, "127.0.0.1:80", time.Minute, false)
 	elsewhere.join()
-	runs := all(t, r.List(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:8080")}))
+	runs := all(t, r.All(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:8080")}))
 	if len(runs) != len(want) {
 		t.Fatalf("%d runs, want %d", len(runs), len(want))
 	}
@@ -39,7 +39,7 @@ func TestAtShowsRestarts(t *testing.T) {
 			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
 		}
 	}
-	if n := len(all(t, r.List(t.Context(), registry.Query{}))); n != 4 {
+	if n := len(all(t, r.All(t.Context(), registry.Query{}))); n != 4 {
 		t.Errorf("List has %d processes, want 4", n)
 	}
 }
@@ -147,7 +147,7 @@ func TestSuccessorBehindOthers(t *testing.T) {
 		if st := statusOf(t, r, runs[0].GPID); st.State != registry.Dead || st.Successor != want {
 			t.Errorf("behind %d: %s (%s), successor %v, want %v", behind, st.State, st.Reason, st.Successor, want)
 		}
-		page, err := r.Page(t.Context(), registry.Query{})
+		page, err := r.List(t.Context(), registry.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}

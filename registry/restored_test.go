@@ -72,7 +72,7 @@ func TestStoreThatWentBack(t *testing.T) {
 			}
 			id, foreign := m.Generator().New(), sample(t) // they are of one second
 			if test.adopted {
-				if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{foreign}, objectid.Modern); err != nil {
+				if _, err := r.AddEvidence(t.Context(), m.Key(), []objectid.ID{foreign}, objectid.Modern); err != nil {
 					t.Fatal(err)
 				}
 				for len(m.Process().Adopted) == 0 { // the member learns of it when it looks at its record
@@ -117,7 +117,7 @@ func TestStoreThatWentBack(t *testing.T) {
 // keptCount is the number of heartbeats of m that its registry has stored.
 func keptCount(t *testing.T, r *registry.Registry, m *registry.Member) int64 {
 	t.Helper()
-	for _, st := range all(t, r.List(t.Context(), registry.Query{GPID: m.GPID()})) {
+	for _, st := range all(t, r.All(t.Context(), registry.Query{GPID: m.GPID()})) {
 		return st.Last.Count
 	}
 	return 0

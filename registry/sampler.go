@@ -88,8 +88,8 @@ func (s *sampler) take() (load Load, err error) {
 	if known := s.kernel != (gpid.Process{}); known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
 		return load, errors.New("stat belongs to another process, or to one that has ended")
 	}
-	for i := range LoadFields {
-		if f := &LoadFields[i]; f.proc != nil {
+	for i := range loadFields {
+		if f := &loadFields[i]; f.proc != nil {
 			*f.Of(&load) = f.proc(&r)
 		}
 	}
@@ -118,8 +118,8 @@ func (s *sampler) running() error {
 // runtimeLoad reads the metrics of this process's Go runtime, which does not stop
 // the program.
 func runtimeLoad(load *Load) {
-	for i := range LoadFields {
-		if f := &LoadFields[i]; f.metric != "" {
+	for i := range loadFields {
+		if f := &loadFields[i]; f.metric != "" {
 			s := []metrics.Sample{{Name: f.metric}}
 			metrics.Read(s)
 			if v := s[0].Value; v.Kind() == metrics.KindUint64 { // otherwise this runtime does not have it

@@ -124,7 +124,7 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 
 // History returns the samples of a member from one time to another, in order of time and
 // each once: those that are stored and the latest ones of its living record. A zero time
-// means no bound. [Registry.List] returns the members that have a GPID. The error wraps
+// means no bound. [Registry.All] returns the members that have a GPID. The error wraps
 // [store.ErrNotFound] if the member is not recorded.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {

@@ -83,7 +83,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 	find := func() map[registry.MemberKey]registry.Status {
 		t.Helper()
 		found := map[registry.MemberKey]registry.Status{}
-		for _, st := range all(t, r.List(t.Context(), registry.Query{GPID: g})) {
+		for _, st := range all(t, r.All(t.Context(), registry.Query{GPID: g})) {
 			found[st.Key()] = st
 		}
 		if len(found) != 2 {
@@ -129,7 +129,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 		t.Errorf("%s and %s, want the first one ended", found[a].State, found[b].State)
 	}
 	for _, list := range [][]registry.Status{
-		all(t, r.List(t.Context(), registry.Query{})), all(t, r.List(t.Context(), registry.Query{Addr: g.Addr()})), onePage(t, r, registry.Query{}),
+		all(t, r.All(t.Context(), registry.Query{})), all(t, r.All(t.Context(), registry.Query{Addr: g.Addr()})), onePage(t, r, registry.Query{}),
 		onePage(t, r, registry.Query{Addr: g.Addr()}),
 	} {
 		if len(list) != 2 {
@@ -144,7 +144,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 	check("after an end", true)
 
 	if adopt { // an id of podA is none of podB's
-		if _, err := r.AddSamples(t.Context(), b, ids[:1], objectid.Modern); err != nil {
+		if _, err := r.AddEvidence(t.Context(), b, ids[:1], objectid.Modern); err != nil {
 			t.Fatal(err)
 		}
 		if tr := trace(t, r, ids[0]); tr.Verdict != registry.Collision || len(tr.Processes) != 2 {
@@ -167,7 +167,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 
 func onePage(t *testing.T, r *registry.Registry, q registry.Query) []registry.Status {
 	t.Helper()
-	page, err := r.Page(t.Context(), q)
+	page, err := r.List(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestRegistrationWithAKey(t *testing.T) {
 				return p.Key(), err
 			}
 			members := func() int {
-				return len(all(t, registry.New(s, nil).List(t.Context(), registry.Query{GPID: remote(t, 7)})))
+				return len(all(t, registry.New(s, nil).All(t.Context(), registry.Query{GPID: remote(t, 7)})))
 			}
 			o := registry.RemoteOptions{Name: "shop", Host: "podA", Key: "7d6b2c1e-first"}
 			first, err := enter(s, o)
@@ -309,7 +309,7 @@ func TestRegistrationWithAKeyThatIsInterrupted(t *testing.T) {
 			if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); err != nil {
 				t.Errorf("call %d, heartbeat: %v", at, err)
 			}
-			if n := len(all(t, r.List(t.Context(), registry.Query{GPID: remote(t, 7)}))); n != 1 {
+			if n := len(all(t, r.All(t.Context(), registry.Query{GPID: remote(t, 7)}))); n != 1 {
 				t.Errorf("call %d: %d members, want 1", at, n)
 			}
 			if tr := trace(t, r, idOf(t, p.Block)); tr.Verdict != registry.Known || !tr.Certain {

@@ -28,32 +28,32 @@ const (
 	Ended State = "ended"
 )
 
-// States lists all states.
-var States = []State{Alive, Late, Dead, Ended}
+// States returns all states.
+func States() []State { return []State{Alive, Late, Dead, Ended} }
 
 func (s State) mayLive() bool { return s == Alive || s == Late }
 
 // Status is a process and its state.
 type Status struct {
 	Process
-	State State `json:"state"`
+	State State
 	// Reason for the state, in words.
-	Reason string `json:"reason"`
+	Reason string
 	// Presumed is set if the only evidence for Dead is that three heartbeats are
 	// missing, or that a [Registry.Sweep] has moved the process to the ended ones.
-	Presumed bool `json:"presumed,omitempty"`
+	Presumed bool
 	// Successor is the run that has taken the address of a Dead process, if that is
 	// the evidence.
-	Successor gpid.GPID `json:"successor,omitzero"`
+	Successor gpid.GPID
 	// Until is the latest time at which the process may have created ids: that of
 	// its end if it is known, otherwise three intervals after its last heartbeat.
-	Until time.Time `json:"until"`
+	Until time.Time
 	// sure is the latest time at which the process ran for certain, and gone the
 	// earliest one from which it did not run for certain, or zero: both are the creation
 	// times that its ids had then.
 	sure, gone time.Time
 	// Rivals are other processes that have the same value and may be alive.
-	Rivals []gpid.GPID `json:"rivals,omitempty"`
+	Rivals []gpid.GPID
 }
 
 // successor reports whether q, a later run at the address of p, replaced it: a run of

@@ -78,7 +78,7 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
 	a.Confirmed = now
 	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
-	if !a.Sample.IsZero() {
+	if !a.EvidenceID.IsZero() {
 		h.Adopted = a
 	}
 	if _, err := r.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {

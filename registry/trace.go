@@ -29,36 +29,36 @@ const (
 	Collision Verdict = "collision"
 )
 
-// Verdicts lists all verdicts.
-var Verdicts = []Verdict{Known, Claimed, Unknown, Conflict, Collision}
+// Verdicts returns all verdicts.
+func Verdicts() []Verdict { return []Verdict{Known, Claimed, Unknown, Conflict, Collision} }
 
 // Trace is the process that created an id, as far as it is known.
 type Trace struct {
-	ID      objectid.ID `json:"id"`
-	Verdict Verdict     `json:"verdict"`
+	ID      objectid.ID
+	Verdict Verdict
 	// Reason for the verdict, in words.
-	Reason string `json:"reason"`
+	Reason string
 	// Certain is set if the id is Known and was created while the registration of
 	// the process was confirmed, before its end or last heartbeat, or, if the process is
 	// Alive, up to three intervals after it.
-	Certain bool `json:"certain"`
+	Certain bool
 	// Processes is the process that created the id, if it is Known or Claimed; the
 	// candidates of a Conflict or a Collision; and otherwise empty.
-	Processes []Status `json:"processes,omitempty"`
-	// Claim is the adoption by which a Claimed id is traced, or nil.
-	Claim *Adopted `json:"claim,omitempty"`
+	Processes []Status
+	// Adopted is the adoption by which a Claimed id is traced, or nil.
+	Adopted *Adopted
 
 	// Classic is the host and the pid that the id has in the classic layout, if its
 	// process value is not recorded and the host is known; otherwise nil.
-	Classic *Classic `json:"classic,omitempty"`
+	Classic *Classic
 
 	// Before and After are the samples next to the creation time of a Known or
 	// Claimed id. Either may be missing.
-	Before *Sample `json:"before,omitempty"`
-	After  *Sample `json:"after,omitempty"`
+	Before *Sample
+	After  *Sample
 	// CPU is the number of processors in use around that time, such as 1.5, or
 	// [Unmeasured] without two samples.
-	CPU float64 `json:"cpu"`
+	CPU float64
 }
 
 // Trace finds the process that created id.
@@ -162,7 +162,7 @@ func addMaker(to []maker, m maker) []maker {
 // explain completes the trace of an id with one candidate. Others are recorded with its
 // value and are unlikely to have created it.
 func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, others []maker) error {
-	t.Verdict, t.Claim, t.Reason = Known, p.claim, p.doubt
+	t.Verdict, t.Adopted, t.Reason = Known, p.claim, p.doubt
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
 	}
@@ -198,14 +198,14 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
 		before = append([]Sample{*after}, before...)
 	}
 	if len(before) >= 2 {
-		t.CPU = Processors(&before[1], &before[0])
+		t.CPU = CPUUsed(&before[1], &before[0])
 	}
 	return nil
 }
 
-// Processors returns how many processors a process used on average between two of
+// CPUUsed returns how many processors a process used on average between two of
 // its samples, or [Unmeasured], also if a is nil.
-func Processors(a, b *Sample) float64 {
+func CPUUsed(a, b *Sample) float64 {
 	if a == nil || a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
 		return Unmeasured
 	}

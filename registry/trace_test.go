@@ -55,7 +55,7 @@ func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
 			}
 			if before != nil && after != nil {
 				both++
-				if want := registry.Processors(before, after); tr.CPU != want {
+				if want := registry.CPUUsed(before, after); tr.CPU != want {
 					t.Fatalf("id of %v: %v processors, want %v", id.Time(), tr.CPU, want)
 				}
 			}

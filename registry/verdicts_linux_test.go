@@ -37,7 +37,7 @@ func verdictRows(t *testing.T, page string) (rows []verdictRow) {
 		if len(cells) < 3 {
 			continue
 		}
-		if kind, _, _ := strings.Cut(cells[1], ","); !slices.Contains(registry.Verdicts, registry.Verdict(kind)) {
+		if kind, _, _ := strings.Cut(cells[1], ","); !slices.Contains(registry.Verdicts(), registry.Verdict(kind)) {
 			continue
 		}
 		row := verdictRow{name: cells[0], verdict: cells[1], evidence: cells[2]}
@@ -304,7 +304,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 	},
 	"with a block whose process was never recorded": func(t *testing.T) registry.Trace {
 		s, p := newStore(t), remote(t, 7)
-		claim := bson.D{{Key: "_id", Value: "01020304"}, {Key: "v", Value: 2}, {Key: "member", Value: objectid.New()}, {Key: "process", Value: p.String() + "/01020304"}}
+		claim := bson.D{{Key: "_id", Value: "01020304"}, {Key: "v", Value: 1}, {Key: "member", Value: objectid.New()}, {Key: "process", Value: p.String() + "/01020304"}}
 		if _, err := s.Insert(t.Context(), "oid.values", claim); err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +389,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		p.kill()
 		q := start(t, p.cmd.Args[2], "127.0.0.1:9314", time.Hour, false)
 		q.join()
-		if st := statusOf(t, r, p.gpid); st.Successor != q.gpid || len(all(t, r.List(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:9314")}))) != 2 {
+		if st := statusOf(t, r, p.gpid); st.Successor != q.gpid || len(all(t, r.All(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:9314")}))) != 2 {
 			t.Errorf("the first: %s (%s)", st.State, st.Reason)
 		}
 		return trace(t, r, p.ids[0])
@@ -490,7 +490,7 @@ func TestAdoptedAgainIsOneCandidate(t *testing.T) {
 	nextSecond()
 	created := now(id)
 	eventually(t, "the first agent is presumed dead", func() bool {
-		for st, err := range r.List(t.Context(), registry.Query{GPID: first.GPID()}) {
+		for st, err := range r.All(t.Context(), registry.Query{GPID: first.GPID()}) {
 			if err == nil && st.Member == first.Process().Member {
 				return fate(st) == "presumed dead"
 			}

@@ -98,16 +98,16 @@ func TestProblemsWithoutGo(t *testing.T) {
 		}
 	}
 	for body, location := range map[string]string{
-		`{"name":"a","pid":1,"sample":"zz"}`: "body.sample",
-		`{"name":"a","pid":1,"sample":""}`:   "body.sample",
-		`{"name":"a","pid":1,"samples":["507f1f77bcf86cd799439011","507F1F77BCF86CD799439011","507f1f77bcf86cd79943901g"]}`: "body.samples[2]",
+		`{"name":"a","pid":1,"evidence_id":"zz"}`: "body.evidence_id",
+		`{"name":"a","pid":1,"evidence_id":""}`:   "body.evidence_id",
+		`{"name":"a","pid":1,"evidence_ids":["507f1f77bcf86cd799439011","507F1F77BCF86CD799439011","507f1f77bcf86cd79943901g"]}`: "body.evidence_ids[2]",
 	} {
 		if got := r.post(t, "/v1/processes", body); !strings.Contains(got.body, `"expected string to be 24 hexadecimal digits","location":"`+location+`"`) {
 			t.Errorf("%s: %s", body, got.body)
 		}
 	}
-	got := r.post(t, memberPath("0a1b2c3d4e5f6071")+"/samples", `{"samples":["0"]}`)
-	if !strings.Contains(got.body, `"location":"body.samples[0]"`) {
+	got := r.post(t, memberPath("0a1b2c3d4e5f6071")+"/evidence", `{"evidence_ids":["0"]}`)
+	if !strings.Contains(got.body, `"location":"body.evidence_ids[0]"`) {
 		t.Errorf("%s", got.body)
 	}
 }

@@ -159,38 +159,38 @@ func TestProcessesOverAPI(t *testing.T) {
 	}
 
 	sample := objectid.New()
-	b := join(8, fmt.Sprintf(`,"sample":%q`, sample))
+	b := join(8, fmt.Sprintf(`,"evidence_id":%q`, sample))
 	if b.ProcessBlock != "" || b.ProcessValue != sample.String()[8:18] || b.Rivals != nil {
 		t.Errorf("adopted: %+v", b)
 	}
-	c := join(9, fmt.Sprintf(`,"sample":%q`, sample))
+	c := join(9, fmt.Sprintf(`,"evidence_id":%q`, sample))
 	if len(c.Rivals) != 1 || c.Rivals[0] != b.GPID {
 		t.Errorf("a second process with the same value: %+v, want a collision", c)
 	}
 	// A second client of the process, from the start, and a third one later.
 	second, third := "a1b2c3d4e5", "b1b2c3d4e5"
 	withValue := func(value string) string { return sample.String()[:8] + value + "000001" }
-	d := join(10, fmt.Sprintf(`,"samples":[%q,%q],"host":"shop1"`, withValue("c1b2c3d4e5"), withValue(second)))
-	samples := memberPath(d.Member) + "/samples"
-	if got := decode[wire.Registered](t, r.post(t, samples, fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 200); len(got.Adopted) != 3 || got.Adopted[2].ProcessValue != third {
+	d := join(10, fmt.Sprintf(`,"evidence_ids":[%q,%q],"host":"shop1"`, withValue("c1b2c3d4e5"), withValue(second)))
+	samples := memberPath(d.Member) + "/evidence"
+	if got := decode[wire.Registered](t, r.post(t, samples, fmt.Sprintf(`{"evidence_ids":[%q]}`, withValue(third))), 200); len(got.Adopted) != 3 || got.Adopted[2].ProcessValue != third {
 		t.Errorf("with a further sample: %+v", got)
 	}
 	for _, value := range []string{second, third} {
 		in := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+withValue(value)), 200)
 		if in.Trace.Verdict != string(registry.Claimed) || in.Trace.Certain || in.Trace.Processes[0].GPID != d.GPID ||
-			in.Trace.Claim.ProcessValue != value || in.Trace.Claim.Evidence != string(registry.ByTime) {
+			in.Trace.Adopted.ProcessValue != value || in.Trace.Adopted.Evidence != string(registry.ByTime) {
 			t.Errorf("an id of another client: %+v", in.Trace)
 		}
 	}
 	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(d.GPID)), 200); got.Records[0].Host != "shop1" {
 		t.Errorf("its host: %+v", got.Records[0])
 	}
-	wantProblem(t, r.post(t, samples, `{"samples":[]}`), 422, "samples")
-	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
-	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"],"layout":"odd"}`), 422, "layout")
-	wantProblem(t, r.post(t, memberPath("0123456789abcdef")+"/samples", fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 404, "")
+	wantProblem(t, r.post(t, samples, `{"evidence_ids":[]}`), 422, "evidence_ids")
+	wantProblem(t, r.post(t, samples, `{"evidence_ids":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
+	wantProblem(t, r.post(t, samples, `{"evidence_ids":["507f1f77bcf86cd799439011"],"layout":"odd"}`), 422, "layout")
+	wantProblem(t, r.post(t, memberPath("0123456789abcdef")+"/evidence", fmt.Sprintf(`{"evidence_ids":[%q]}`, withValue(third))), 404, "")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"host":"a\nb"}`), 422, "host")
-	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"evidence_id":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"address":"here"}`), 422, "want ip:port")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
 	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")

@@ -57,11 +57,11 @@ func TestContract(t *testing.T) {
 		return decode[wire.Registered](t, r.post(t, "/v1/processes", body, "Idempotency-Key", "a-key-for-"+body[9:10]+"-of-some-length"), 201)
 	}
 	a := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
-	b := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
+	b := join(`{"name":"b","pid":2,"evidence_id":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
 	one, two, named := memberPath(a.Member), memberPath(b.Member), "/v1/processes/"+url.PathEscape(a.GPID)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
 	numbers := map[string]int{}
-	for i, f := range registry.LoadFields {
+	for i, f := range registry.LoadFields() {
 		numbers[f.Name] = i + 1
 	}
 	load, err := json.Marshal(numbers)
@@ -102,14 +102,14 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/locks/%7B", "", 422, ""},
 		{"GET", "/v1/processes", "", 200, ""},
 		{"GET", "/v1/processes?state=ended&limit=5", "", 200, ""},
-		{"POST", "/v1/processes", `{"name":"a","pid":1,"sample":"507f1f77bcf86cd799439011"}`, 422, ""},
+		{"POST", "/v1/processes", `{"name":"a","pid":1,"evidence_id":"507f1f77bcf86cd799439011"}`, 422, ""},
 		{"GET", named, "", 200, ""},
 		{"GET", named + "?since=1h&limit=1&member=" + a.Member, "", 200, ""},
 		{"GET", named + "?member=" + b.Member, "", 404, ""},
 		{"POST", one + "/heartbeats", `{}`, 200, ""},
 		{"POST", two + "/heartbeats", string(load), 200, ""},
 		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
-		{"POST", two + "/samples", `{"samples":["` + traced.String() + `"]}`, 200, ""},
+		{"POST", two + "/evidence", `{"evidence_ids":["` + traced.String() + `"]}`, 200, ""},
 		{"GET", "/v1/processes?label=k", "", 422, ""},
 		{"GET", "/v1/processes?q=a", "", 200, ""},
 		{"GET", "/v1/processes?after=x", "", 422, ""},
@@ -142,7 +142,7 @@ func TestContract(t *testing.T) {
 		"/v1/processes":          {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
 		"/v1/members/heartbeats": {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"member":1}]}`, `{"heartbeats":[{"member":"x"}]}`},
 		two + "/heartbeats":      {`{"memory_bytes":-1}`},
-		two + "/samples":         {`{}`, `{"samples":["x"]}`},
+		two + "/evidence":        {`{}`, `{"evidence_ids":["x"]}`},
 		"/v1/census?by=days":     {"x"},
 	} {
 		for _, body := range bodies {

@@ -73,7 +73,7 @@ func TestMembers(t *testing.T) {
 	if found, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes?q=SHOP"); err != nil || len(found.Processes) != 2 || found.Processes[0].Name != "shop" {
 		t.Errorf("processes that are called shop: %+v, %v, want 2", found, err)
 	}
-	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", Sample: again}, nil); err == nil {
+	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", EvidenceID: again}, nil); err == nil {
 		t.Error("a member with a sample is registered")
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {
@@ -85,7 +85,7 @@ func TestMembers(t *testing.T) {
 func TestMemberLoad(t *testing.T) {
 	r := serve(t, server.Options{})
 	c := &client.Client{URL: r.url}
-	self, err := registry.Describe(registry.AdoptOptions{PID: os.Getpid(), Addr: "127.0.0.1:0"})
+	self, err := registry.Describe(&registry.AdoptOptions{PID: os.Getpid(), Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Skip("this system does not show processes: ", err)
 	}
@@ -105,7 +105,7 @@ func TestMemberLoad(t *testing.T) {
 	})
 	after, _ := self.Measure()
 	measured := towire.FromLoad(got.Load)
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		if *f.Of(&measured) == registry.Unmeasured {
 			t.Errorf("%s is not measured: add it to ownLoad of server/client/member.go", f.Name)
 		}

@@ -185,7 +185,7 @@ func (s *Server) look() *page.Overview {
 
 // overviewProcesses counts the processes that are alive or late.
 func overviewProcesses(ctx context.Context, r *registry.Registry) (out page.Overview, err error) {
-	living, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive, registry.Late}, Limit: 1000})
+	living, err := r.List(ctx, registry.Query{States: []registry.State{registry.Alive, registry.Late}, Limit: 1000})
 	if err != nil {
 		return out, err
 	}

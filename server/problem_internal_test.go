@@ -110,10 +110,10 @@ func TestEnumerations(t *testing.T) {
 		return f.Tag.Get("enum")
 	}
 	for name, test := range map[string]struct{ got, want string }{
-		"state of a process":  {tagOf(reflect.TypeFor[wire.Process](), "State"), names(registry.States)},
-		"states to list":      {tagOf(reflect.TypeFor[listInput](), "State"), names(registry.States)},
-		"verdict on an id":    {tagOf(reflect.TypeFor[wire.Trace](), "Verdict"), names(registry.Verdicts)},
-		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences)},
+		"state of a process":  {tagOf(reflect.TypeFor[wire.Process](), "State"), names(registry.States())},
+		"states to list":      {tagOf(reflect.TypeFor[listInput](), "State"), names(registry.States())},
+		"verdict on an id":    {tagOf(reflect.TypeFor[wire.Trace](), "Verdict"), names(registry.Verdicts())},
+		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences())},
 		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts())},
 		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats())},
 		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(census.Formats())},
@@ -121,7 +121,7 @@ func TestEnumerations(t *testing.T) {
 		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Intervals())},
 		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Intervals())},
 		"kind of a finding":   {tagOf(reflect.TypeFor[wire.Finding](), "Kind"), names(census.Kinds())},
-		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedSamples](), "Layout"), names(objectid.Layouts())},
+		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedEvidence](), "Layout"), names(objectid.Layouts())},
 		"layout, registering": {tagOf(reflect.TypeFor[wire.Registration](), "Layout"), names(objectid.Layouts())},
 		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts())},
 	} {

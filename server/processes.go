@@ -57,7 +57,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 		return wire.Processes{}, err
 	}
 	return ask(ctx, s.backend, "list", func(ctx context.Context, r *registry.Registry) (wire.Processes, error) {
-		found, err := r.Page(ctx, q)
+		found, err := r.List(ctx, q)
 		return wire.Processes{Processes: towire.Processes(found.Processes), More: found.Next != "", Next: found.Next}, err
 	})
 }
@@ -88,7 +88,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		given.Set("after", found.next)
 		data.Next = "/processes?" + given.Encode()
 	}
-	data.States = each.Of(registry.States, func(state registry.State) string { return string(state) })
+	data.States = each.Of(registry.States(), func(state registry.State) string { return string(state) })
 	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
@@ -115,7 +115,7 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 		return list, nil
 	}
 	list, err := ask(ctx, s.backend, "list", func(ctx context.Context, reg *registry.Registry) (out processList, err error) {
-		found, err := reg.Page(ctx, q)
+		found, err := reg.List(ctx, q)
 		if err != nil {
 			return out, err
 		}
@@ -158,7 +158,7 @@ var getProcess = describe(tagProcesses, "getProcess", "Get a process with its hi
 // the key is empty.
 func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKey) ([]registry.Status, error) {
 	return ask(ctx, s.backend, "process", func(ctx context.Context, r *registry.Registry) (found []registry.Status, err error) {
-		for p, err := range r.List(ctx, registry.Query{GPID: g}) {
+		for p, err := range r.All(ctx, registry.Query{GPID: g}) {
 			if err != nil {
 				return nil, err
 			}
@@ -290,14 +290,14 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 
 // loadSeries returns the numbers that were measured in samples, over time.
 func loadSeries(samples []registry.Sample) (out []page.Series) {
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		s := page.Series{Title: f.Title, Unit: page.Things, Points: make([]plot.Point, len(samples))}
 		measured := false
 		for i := range samples {
 			v := float64(*f.Of(&samples[i].Load))
 			switch f.Unit {
 			case registry.Nanoseconds: // none in the first
-				s.Title, s.Unit, v = "processors", page.Processors, registry.Processors(&samples[max(i-1, 0)], &samples[i])
+				s.Title, s.Unit, v = "processors", page.Processors, registry.CPUUsed(&samples[max(i-1, 0)], &samples[i])
 			case registry.Bytes:
 				s.Unit = page.Bytes
 			}

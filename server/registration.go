@@ -66,11 +66,11 @@ var sendHeartbeat = describe(tagProcesses, "sendHeartbeat", "Send a heartbeat",
 		})
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
-var addSamples = describe(tagProcesses, "addSamples", "Add samples",
+var addEvidence = describe(tagProcesses, "addEvidence", "Add evidence ids",
 	"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
-	func(s *Server, ctx context.Context, in *memberInput[wire.AddedSamples]) (wire.Registered, error) {
+	func(s *Server, ctx context.Context, in *memberInput[wire.AddedEvidence]) (wire.Registered, error) {
 		return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-			return r.AddSamples(ctx, in.Member, in.Body.Samples, layoutOf(in.Body.Layout))
+			return r.AddEvidence(ctx, in.Member, in.Body.EvidenceIDs, layoutOf(in.Body.Layout))
 		})
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
@@ -157,9 +157,9 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	if k := b.Kernel; k != nil {
 		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
 	}
-	ids := b.Samples
-	if !b.Sample.IsZero() {
-		ids = append([]objectid.ID{b.Sample}, ids...)
+	ids := b.EvidenceIDs
+	if !b.EvidenceID.IsZero() {
+		ids = append([]objectid.ID{b.EvidenceID}, ids...)
 	}
 	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		if len(ids) == 0 {

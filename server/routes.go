@@ -42,7 +42,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: getProcess},
 		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeats},
 		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeat},
-		{method: "POST", path: member + "/samples", Policy: write(small), api: true, endpoint: addSamples},
+		{method: "POST", path: member + "/evidence", Policy: write(small), api: true, endpoint: addEvidence},
 		{method: "DELETE", path: member, Policy: write(small), api: true, endpoint: endProcess},
 		{method: "POST", path: "/v1/census", Policy: read(nil), api: true, endpoint: (*Server).takeCensus},
 		{method: "GET", path: "/v1/locks", Policy: read(small), api: true, endpoint: listLocks},

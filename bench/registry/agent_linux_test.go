@@ -102,7 +102,7 @@ func TestAgent(t *testing.T) {
 			killed++
 			wg.Go(func() {
 				time.Sleep(time.Until(at.Add(agentEnd)))
-				for status, err := range r.List(t.Context(), registry.Query{GPID: p.gpid}) {
+				for status, err := range r.All(t.Context(), registry.Query{GPID: p.gpid}) {
 					switch {
 					case err != nil:
 						t.Error(err)

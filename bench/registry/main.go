@@ -231,7 +231,7 @@ func pageOf(states ...registry.State) func(context.Context, store.Store, []objec
 		r := registry.New(s, nil)
 		q := registry.Query{States: states, Limit: 100}
 		return millis(5, func() error {
-			page, err := r.Page(ctx, q)
+			page, err := r.List(ctx, q)
 			if err == nil && len(page.Processes) == 0 {
 				err = errors.New("an empty page")
 			}

@@ -19,17 +19,17 @@ import (
 
 // adoption are the flags of oid adopt.
 type adoption struct {
-	where   storeFlag
-	options registry.AdoptOptions
-	samples []string
-	labels  []string
-	asJSON  jsonFlag
+	where    storeFlag
+	options  registry.AdoptOptions
+	evidence []string
+	labels   []string
+	asJSON   jsonFlag
 }
 
 func newAdoptCommand(std streams) *cobra.Command {
 	var a adoption
 	cmd := &cobra.Command{
-		Use:        "adopt --sample ID --pid PID",
+		Use:        "adopt --evidence ID --pid PID",
 		SuggestFor: []string{"join", "register"},
 		Short:      "Record a process, so that its ids are traced to it",
 		Long: `Record a process that creates its ObjectIds with any driver, in any language. The
@@ -49,13 +49,13 @@ live process has the same process value, the command reports it at once, records
 both, and its exit code is 1.
 
 Programs in Go do not need this command: see package registry.`,
-		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
+		Example: `  oid adopt --evidence "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), std) },
 	}
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&a.samples, "sample", nil, "an `ID` that the process created; repeat it for each of its process values")
+	f.StringArrayVar(&a.evidence, "evidence", nil, "an `ID` that the process created; repeat it for each of its process values")
 	f.IntVar(&a.options.PID, "pid", 0, "the `PID` of the process")
 	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
 	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
@@ -70,7 +70,7 @@ Programs in Go do not need this command: see package registry.`,
 
 // run records the process and sends its heartbeats.
 func (a *adoption) run(ctx context.Context, std streams) (err error) {
-	samples, err := a.check()
+	evidence, err := a.check()
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
-	m, err := r.Adopt(ctx, samples, &a.options)
+	m, err := r.Adopt(ctx, evidence, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
 		return err
@@ -99,7 +99,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	}
 	for _, adopted := range m.Process().Adopted {
 		if adopted.Evidence == registry.ByTime {
-			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", adopted.Sample)
+			std.warn("evidence id %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", adopted.EvidenceID)
 		}
 	}
 	select {
@@ -117,21 +117,21 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 }
 
 // check completes the options from the flags. Its errors are usage errors.
-func (a *adoption) check() (samples []objectid.ID, err error) {
+func (a *adoption) check() (evidence []objectid.ID, err error) {
 	switch {
-	case a.options.PID == 0 && len(a.samples) == 0:
-		return nil, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
+	case a.options.PID == 0 && len(a.evidence) == 0:
+		return nil, usagef("--evidence and --pid are missing: want an id that the process has created, and its pid")
 	case a.options.PID < 1:
 		return nil, usagef("--pid %d: want the id of the process", a.options.PID)
-	case len(a.samples) == 0:
-		return nil, usagef("--sample is missing: want an id that the process has created")
+	case len(a.evidence) == 0:
+		return nil, usagef("--evidence is missing: want an id that the process has created")
 	}
-	for _, text := range a.samples {
+	for _, text := range a.evidence {
 		id, err := objectid.Parse(text)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--sample: %w", err)}
+			return nil, usageError{fmt.Errorf("--evidence: %w", err)}
 		}
-		samples = append(samples, id)
+		evidence = append(evidence, id)
 	}
 	if _, err := gpid.ParseAddr(a.options.Addr); err != nil {
 		return nil, usageError{fmt.Errorf("--addr: %w", err)}
@@ -142,7 +142,7 @@ func (a *adoption) check() (samples []objectid.ID, err error) {
 	if a.options.Labels, err = registry.ParseLabels(a.labels); err != nil {
 		return nil, usagef("--%s", phrase.Plain(err.Error()))
 	}
-	return samples, nil
+	return evidence, nil
 }
 
 // detach ends the heartbeats and leaves the record of the process as it is. The

@@ -197,7 +197,7 @@ const oldest = 7 * 24 * time.Hour
 func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
 	got, err := t.client.Register(ctx, wire.Registration{
 		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()), Started: g.Start(), Name: o.Name, Version: o.Version, Host: o.Host,
-		Samples: samples, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Kernel: towire.Kernel(o.Kernel), Executable: o.Executable, Clock: o.Clock,
+		EvidenceIDs: samples, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Kernel: towire.Kernel(o.Kernel), Executable: o.Executable, Clock: o.Clock,
 		AgeSeconds: min(o.Age, oldest).Seconds(),
 	})
 	if err != nil {
@@ -209,9 +209,9 @@ func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.
 	return registry.MemberKey(got.Member), err
 }
 
-// AddSamples is [agent.Sink.AddSamples].
-func (t toServer) AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
-	_, err := t.client.AddSamples(ctx, string(member), layout.String(), samples...)
+// AddEvidence is [agent.Sink.AddEvidence].
+func (t toServer) AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
+	_, err := t.client.AddEvidence(ctx, string(member), layout.String(), samples...)
 	return serverError(err)
 }
 

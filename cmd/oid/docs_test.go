@@ -427,9 +427,9 @@ func TestGlossaryHasAllNames(t *testing.T) {
 	documents := readDocuments(t)
 	for what, names := range map[string]string{
 		"layout":               fmt.Sprint(objectid.Layouts()),
-		"state":                fmt.Sprint(registry.States),
-		"verdict of a trace":   fmt.Sprint(registry.Verdicts),
-		"evidence":             fmt.Sprint(registry.Evidences),
+		"state":                fmt.Sprint(registry.States()),
+		"verdict of a trace":   fmt.Sprint(registry.Verdicts()),
+		"evidence":             fmt.Sprint(registry.Evidences()),
 		"verdict of a reading": fmt.Sprint(inspect.Verdicts()),
 		"finding":              fmt.Sprint(census.Kinds()),
 	} {

@@ -77,7 +77,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 
 // membersOf returns the recorded processes of an identity, one at least.
 func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members []registry.Status, err error) {
-	for p, err := range r.List(ctx, registry.Query{GPID: g}) {
+	for p, err := range r.All(ctx, registry.Query{GPID: g}) {
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ var unitTexts = map[registry.Unit]func(float64) string{
 // writeHistory writes the samples of a process of a name as a table, after between.
 func writeHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[registry.Sample, error], z *zone) error {
 	table := [][]string{{"TIME"}}
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		table[0] = append(table[0], strings.ToUpper(f.Title))
 	}
 	var before *registry.Sample
@@ -121,10 +121,10 @@ func writeHistory(std streams, between string, p *registry.Status, name string, 
 			return err
 		}
 		row := []string{z.text(s.Time.Truncate(time.Second))}
-		for _, f := range registry.LoadFields {
+		for _, f := range registry.LoadFields() {
 			n := float64(*f.Of(&s.Load))
 			if f.Unit == registry.Nanoseconds {
-				n = registry.Processors(before, &s)
+				n = registry.CPUUsed(before, &s)
 			}
 			row = append(row, known(n, unitTexts[f.Unit]))
 		}

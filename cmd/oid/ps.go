@@ -86,7 +86,7 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	stringForms(registry.States).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
+	stringForms(registry.States()).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
@@ -145,7 +145,7 @@ func (l *listing) query() (q registry.Query, err error) {
 
 func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, q registry.Query) error {
 	var found []registry.Status
-	for p, err := range r.List(ctx, q) {
+	for p, err := range r.All(ctx, q) {
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	if !l.all && l.at == "" && l.state == "" {
 		var err error
 		q.States, q.Limit = []registry.State{registry.Dead, registry.Ended}, maxHidden
-		if hidden, err = r.Page(ctx, q); err != nil {
+		if hidden, err = r.List(ctx, q); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 		until = now
 	}
 	load, started := p.Last.Load, p.GPID.Start()
-	processors := registry.Processors(&registry.Sample{Time: started}, &registry.Sample{Time: p.Last.Time, Load: load})
+	processors := registry.CPUUsed(&registry.Sample{Time: started}, &registry.Sample{Time: p.Last.Time, Load: load})
 	return []string{
 		state, phrase.Shown(p.Name), phrase.Shown(name), phrase.Shown(p.Host), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
@@ -225,7 +225,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 
 // warnIfEmpty warns if r has no process, as one of a store that nobody meant.
 func warnIfEmpty(ctx context.Context, std streams, r *registry.Registry) (empty bool, err error) {
-	recorded, err := r.Page(ctx, registry.Query{Limit: 1})
+	recorded, err := r.List(ctx, registry.Query{Limit: 1})
 	if empty = err == nil && len(recorded.Processes) == 0; empty {
 		std.warn("no processes recorded; name another store with --store or OID_STORE")
 	}

@@ -52,8 +52,8 @@ type Sink interface {
 	// key. A second call with the same o.Key returns the same member. An error beside a
 	// key is a warning: the process is recorded.
 	Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error)
-	// AddSamples records further ids of a process.
-	AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
+	// AddEvidence records further ids of a process.
+	AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
 	// Heartbeats records heartbeats of different processes, and returns an error or nil
 	// for each.
 	Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error
@@ -84,9 +84,9 @@ func (t toRegistry) Register(ctx context.Context, g gpid.GPID, samples []objecti
 	return member, err
 }
 
-// AddSamples is [Sink.AddSamples].
-func (t toRegistry) AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
-	_, err := t.Registry.AddSamples(ctx, member, samples, layout)
+// AddEvidence is [Sink.AddEvidence].
+func (t toRegistry) AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
+	_, err := t.Registry.AddEvidence(ctx, member, samples, layout)
 	return err
 }
 
@@ -102,7 +102,7 @@ func sinkError(err error) error {
 	switch {
 	case errors.Is(err, registry.ErrCollision):
 		return nil
-	case errors.Is(err, registry.ErrSample), errors.Is(err, gpid.ErrInvalid), errors.Is(err, registry.ErrSelfManaged), errors.Is(err, registry.ErrKey):
+	case errors.Is(err, registry.ErrEvidence), errors.Is(err, gpid.ErrInvalid), errors.Is(err, registry.ErrSelfManaged), errors.Is(err, registry.ErrKey):
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, registry.ErrEnded):
 		return fmt.Errorf("%w: %w", ErrForgotten, err)

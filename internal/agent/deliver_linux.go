@@ -196,7 +196,7 @@ func (a *agent) recordAll(ctx context.Context) error {
 // that the sink is away. What the process needs follows from what is recorded of it:
 //
 //	no member yet                  Register, with its first id
-//	some of its ids                AddSamples, with those of one layout that come next
+//	some of its ids                AddEvidence, with those of one layout that come next
 //	all, and it has ended          End, once its heartbeats are sent; no call if nobody saw when
 //	all, and it runs               nothing
 func (a *agent) record(ctx context.Context, p *process) (err error) {
@@ -218,7 +218,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 			ids = append(ids, rest[i].ID)
 		}
 		q.Recorded += len(ids)
-		err = a.sink.AddSamples(ctx, q.Member, ids, rest[0].Layout)
+		err = a.sink.AddEvidence(ctx, q.Member, ids, rest[0].Layout)
 	case len(rest) > 0: // with one id: the call may repeat one from before there were others, which are not recorded then
 		ids := []objectid.ID{rest[0].ID}
 		q.Recorded++

@@ -37,7 +37,7 @@ func TestEndedPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	shown, err := registry.Describe(registry.AdoptOptions{PID: os.Getpid()})
+	shown, err := registry.Describe(&registry.AdoptOptions{PID: os.Getpid()})
 	if err != nil {
 		t.Fatal(err)
 	}

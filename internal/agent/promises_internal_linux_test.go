@@ -266,7 +266,7 @@ func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) 
 	return slices.Repeat([]error{c.err}, len(beats))
 }
 
-func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
+func (c *calls) AddEvidence(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
 	c.samples = append(c.samples, len(samples))
 	return nil
 }
@@ -319,7 +319,7 @@ func TestSinkErrors(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
 	for err, want := range map[error]error{
-		registry.ErrCollision: nil, registry.ErrSample: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrRefused,
+		registry.ErrCollision: nil, registry.ErrEvidence: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrRefused,
 		store.ErrNotFound: ErrForgotten, registry.ErrEnded: ErrForgotten, ErrRefused: ErrRefused, ErrForgotten: ErrForgotten, other: other,
 	} {
 		if got := sinkError(fmt.Errorf("it says: %w", err)); !errors.Is(got, want) || want == nil && got != nil {

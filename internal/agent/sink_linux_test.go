@@ -72,14 +72,14 @@ func (s *sink) Register(ctx context.Context, _ gpid.GPID, samples []objectid.ID,
 	return member, nil
 }
 
-func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
+func (s *sink) AddEvidence(_ context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
 	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if layout == objectid.Java {
 		return fmt.Errorf("%w: the layout", agent.ErrRefused)
 	}
-	if s.forgets == "AddSamples" {
+	if s.forgets == "AddEvidence" {
 		s.forgets = ""
 		return agent.ErrForgotten
 	}
@@ -263,7 +263,7 @@ func TestForgottenMember(t *testing.T) {
 	c := client(t, socket)
 	c.join("")
 	s.mu.Lock()
-	s.forgets = "AddSamples"
+	s.forgets = "AddEvidence"
 	s.mu.Unlock()
 	c.join("")
 	eventually(t, "it is registered again", s.with(func() bool { return s.samples["member1"] == 2 }))

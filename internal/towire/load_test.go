@@ -15,7 +15,7 @@ import (
 // for what was not measured, and each number becomes the one of its name.
 func TestLoadFieldsAreThoseOfTheAPI(t *testing.T) {
 	var want []string
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		want = append(want, f.Name)
 	}
 	var got []string
@@ -26,13 +26,13 @@ func TestLoadFieldsAreThoseOfTheAPI(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Fatalf("wire.Load in server/wire/processes.go has %v, registry.LoadFields %v: both need each field", got, want)
+		t.Fatalf("wire.Load in server/wire/processes.go has %v, registry.LoadFields() %v: both need each field", got, want)
 	}
 	none := towire.FromLoad(wire.Load{})
 	if out := towire.Load(none); out != (wire.Load{}) {
 		t.Errorf("a load of which nothing is known: %+v", out)
 	}
-	for i, f := range registry.LoadFields {
+	for i, f := range registry.LoadFields() {
 		if *f.Of(&none) != registry.Unmeasured {
 			t.Errorf("%s of an empty load is %d: FromLoad in processes.go does not know it", f.Name, *f.Of(&none))
 		}

@@ -33,8 +33,8 @@ func Process(s registry.Status) wire.Process {
 	if s.Successor != (gpid.GPID{}) {
 		out.Successor = s.Successor.String()
 	}
-	if !s.Sample.IsZero() {
-		out.SampleID = &s.Sample
+	if !s.EvidenceID.IsZero() {
+		out.EvidenceID = &s.EvidenceID
 	}
 	out.Adopted = each.Of(s.Adopted, claim)
 	if s.Clock != nil {
@@ -49,7 +49,7 @@ func Process(s registry.Status) wire.Process {
 
 func claim(a registry.Adopted) wire.Adopted {
 	return wire.Adopted{
-		ProcessValue: a.Value, SampleID: a.Sample, Evidence: string(a.Evidence), IDsFrom: a.From, IDsConfirmedFrom: a.Confirmed,
+		ProcessValue: a.Value, EvidenceID: a.EvidenceID, Evidence: string(a.Evidence), IDsFrom: a.From, IDsConfirmedFrom: a.Confirmed,
 	}
 }
 
@@ -99,7 +99,7 @@ func GPIDs(all []gpid.GPID) []string { return each.Of(all, gpid.GPID.String) }
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
 func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
-	return wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load), Processors: measured(registry.Processors(before, &s))}
+	return wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load), Processors: measured(registry.CPUUsed(before, &s))}
 }
 
 // Trace returns t.
@@ -108,8 +108,8 @@ func Trace(t registry.Trace) wire.Trace {
 		TimedID: TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
 		Processes: Processes(t.Processes), Processors: measured(t.CPU),
 	}
-	if t.Claim != nil {
-		out.Claim = new(claim(*t.Claim))
+	if t.Adopted != nil {
+		out.Adopted = new(claim(*t.Adopted))
 	}
 	if t.Classic != nil {
 		out.Classic = new(wire.Classic(*t.Classic))
@@ -144,7 +144,7 @@ func FromLoad(l wire.Load) registry.Load {
 	none := int64(registry.Unmeasured)
 	count := func(n *int64) int64 { return *cmp.Or(n, &none) }
 	var out registry.Load
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		*f.Of(&out) = none
 	}
 	out.RSS, out.Heap = count(l.MemoryBytes), count(l.HeapBytes)
@@ -158,7 +158,7 @@ func FromLoad(l wire.Load) registry.Load {
 // LoadTexts returns the numbers of l for people, as "memory 11 MiB" and "13 files",
 // without what was not measured and without times that the process has used.
 func LoadTexts(l registry.Load) (out []string) {
-	for _, f := range registry.LoadFields {
+	for _, f := range registry.LoadFields() {
 		switch n := *f.Of(&l); {
 		case n < 0 || f.Unit == registry.Nanoseconds:
 		case f.Unit == registry.Bytes:

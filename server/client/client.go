@@ -118,10 +118,10 @@ func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire
 	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats})
 }
 
-// AddSamples records further process values of a registered process, by an id with
+// AddEvidence records further process values of a registered process, by an id with
 // each. An empty layout means modern.
-func (c *Client) AddSamples(ctx context.Context, member, layout string, samples ...objectid.ID) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/samples", wire.AddedSamples{Samples: samples, Layout: layout})
+func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidence ...objectid.ID) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout})
 }
 
 // End records the end of a registered process, some time ago: perhaps before its

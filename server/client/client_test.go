@@ -482,7 +482,7 @@ func TestMemberRefuses(t *testing.T) {
 		}
 	}
 	f := registry(nil)
-	if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop", Samples: make([]objectid.ID, 1)}, nil); err == nil || len(f.requests) > 0 {
+	if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop", EvidenceIDs: make([]objectid.ID, 1)}, nil); err == nil || len(f.requests) > 0 {
 		t.Errorf("a member with samples: %v, %+v", err, f.requests)
 	}
 }

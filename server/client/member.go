@@ -68,7 +68,7 @@ const (
 // errors are those of [Client.Register], and an error if r has samples: the ids of an
 // adopted process come from elsewhere.
 func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOptions) (*Member, error) {
-	if !r.Sample.IsZero() || len(r.Samples) > 0 {
+	if !r.EvidenceID.IsZero() || len(r.EvidenceIDs) > 0 {
 		return nil, errors.New("client: a member creates its ids with a process block; to adopt a process by a sample use Register")
 	}
 	m := &Member{client: c, options: *cmp.Or(o, &MemberOptions{}), as: r, again: make(chan struct{}, 1), stopped: make(chan struct{})}

@@ -22,10 +22,10 @@ type Registration struct {
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
 	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Stored unchanged. Keys have 1 to 100 bytes, values up to 200."`
 
-	Host    string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. Some ids carry it: it shows that such a sample comes from there."`
-	Sample  objectid.ID   `json:"sample,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
-	Samples []objectid.ID `json:"samples,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
-	Layout  string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
+	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. Some ids carry it: it shows that such a sample comes from there."`
+	EvidenceID  objectid.ID   `json:"evidence_id,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
+	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
+	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
@@ -61,17 +61,17 @@ type Registered struct {
 // Adopted is a process value that a process is said to use, by a sample.
 type Adopted struct {
 	ProcessValue string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
-	SampleID     objectid.ID `json:"sample_id" doc:"An id that the process is said to have created."`
+	EvidenceID   objectid.ID `json:"evidence_id" doc:"An id that the process is said to have created."`
 	// Evidence is empty if the record of the process was pruned.
-	Evidence         string    `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
+	Evidence         string    `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the evidence id shows: that the process ran when it was created (time); its pid; its host and its pid."`
 	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of ids with the value."`
 	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time of the adoption: since then no other process can have held the value unseen."`
 }
 
-// AddedSamples are further samples of a recorded process.
-type AddedSamples struct {
-	Samples []objectid.ID `json:"samples" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
-	Layout  string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
+// AddedEvidence are further evidence ids of a recorded process.
+type AddedEvidence struct {
+	EvidenceIDs []objectid.ID `json:"evidence_ids" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
+	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
 }
 
 // Load is the resources that a process uses. Unknown numbers are nil.
@@ -116,10 +116,10 @@ type Process struct {
 	ProcessValue string `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal: 4 if it owns a process block, 5 if it is adopted."`
 	ProcessBlock string `json:"process_block,omitempty" doc:"The process block that it owns, in hexadecimal."`
 	// SampleID is nil unless the process is adopted.
-	SampleID *objectid.ID `json:"sample_id,omitempty" doc:"The id by which it was adopted."`
-	Adopted  []Adopted    `json:"adopted,omitempty" doc:"All its adopted process values: its ids with them are claimed, not known."`
-	Remote   bool         `json:"remote,omitempty" doc:"Its heartbeats come over the HTTP API."`
-	Rivals   []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
+	EvidenceID *objectid.ID `json:"evidence_id,omitempty" doc:"The id by which it was adopted."`
+	Adopted    []Adopted    `json:"adopted,omitempty" doc:"All its adopted process values: its ids with them are claimed, not known."`
+	Remote     bool         `json:"remote,omitempty" doc:"Its heartbeats come over the HTTP API."`
+	Rivals     []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
 
 	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of its ids."`
 	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time from which its registration is confirmed: no other process can have held its process value unseen."`
@@ -224,7 +224,7 @@ type Trace struct {
 	// it is conflict or collision, and is empty otherwise.
 	Processes []Process `json:"processes" nullable:"false" doc:"The process if it is known or claimed, the candidates of a conflict or collision."`
 	// Claim is nil unless a sample claims the id for the process.
-	Claim *Adopted `json:"claim,omitempty" doc:"The adoption by which a claimed id is traced."`
+	Adopted *Adopted `json:"adopted,omitempty" doc:"The adoption by which a claimed id is traced."`
 
 	// Classic is nil unless the machine bytes are those of a known host.
 	Classic *Classic `json:"classic,omitempty" doc:"What the id says in the classic layout, if its process value is not recorded and its machine bytes are those of a known host."`

@@ -165,7 +165,7 @@ func (s *Site) adoptedNode(a wire.Adopted) g.Node {
 		"host-and-pid": "has its host and pid",
 	}[a.Evidence]
 	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
-		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.SampleID.String())), g.Text(a.SampleID.String())), g.Text(" "+shows))
+		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.EvidenceID.String())), g.Text(a.EvidenceID.String())), g.Text(" "+shows))
 }
 
 // Unit is the unit of a number of the load: how its values are marked on an axis.
