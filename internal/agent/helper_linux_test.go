@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/agent"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/internal/agent"
 )
 
 // sink is a sink that a test can make fail.
@@ -397,7 +397,7 @@ func TestDiskFull(t *testing.T) {
 	eventually(t, "the file is complete", func() bool {
 		text, err := os.ReadFile(socket + ".state")
 		keys := map[string]bool{}
-		for _, key := range regexp.MustCompile(`"key":"\w+"`).FindAllString(string(text), -1) {
+		for _, key := range regexp.MustCompile(`"Key":"\w+"`).FindAllString(string(text), -1) {
 			keys[key] = true
 		}
 		return err == nil && len(keys) == len(all)
