@@ -15,23 +15,16 @@ import (
 // sealFlags are the flags that say how ids are sealed and opened.
 type sealFlags struct {
 	kind, prefix, keyFile string
-	form                  sealed.Form
 }
 
 const sealHelp = `--kind names what the ids are ids of, such as order: a sealed id opens only under the kind
-and the form under which it was sealed.
+under which it was sealed.
 
 The keys are in the file of --key-file, which only its owner may read, one on a line, or in
-the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of them open.
-
---form chooses how a sealed id is written:
-  short  22 characters; of 2^32 forged ones, one opens on average
-  uuid   a UUID of version 8; of 2^26 forged ones, one opens
-  long   38 characters; of 2^128 forged ones, one opens`
+the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of them open.`
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
-	formsOf(sealed.Forms, sealed.Form.String).addFlag(cmd, &f.form, "form", sealed.Short.String(), "form of a sealed id")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
 	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
 }
@@ -45,7 +38,7 @@ func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	s, err := sealed.New(&sealed.Options{Kind: f.kind, Form: f.form, Prefix: f.prefix, Keys: keys})
+	s, err := sealed.New(&sealed.Options{Kind: f.kind, Prefix: f.prefix, Keys: keys})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -95,7 +88,8 @@ as they are pasted, as by oid inspect.
 
 ` + sealHelp + `
 
-A sealed id is no permission, and without its key nobody opens it any more. Exit code 1
+A sealed id has 22 characters; of 2^32 forged ones, one opens. It is no permission, and
+without its key nobody opens it any more. Exit code 1
 means that at least one piece of the input is not an ObjectId; all others are sealed.`,
 		Example: `  (umask 077; oid seal --new-key > seal.key)
   oid seal --kind order --prefix order_ --key-file seal.key 507f1f77bcf86cd799439011`,
@@ -139,8 +133,8 @@ the lines of standard input if there are none. One that begins with a hyphen goe
 ` + sealHelp + `
 
 Exit code 1 means that at least one sealed id does not open: it was changed, or is of
-another kind, form or key. All others are opened.`,
-		Example: `  oid open --kind order --prefix order_ --key-file seal.key order_75YZjCYiI-4GQ2eafPOyiw`,
+another kind or key. All others are opened.`,
+		Example: `  oid open --kind order --prefix order_ --key-file seal.key order_140COY9VZRS6_wzq57f9Xg`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := how.sealer()
 			if err != nil {

@@ -1,33 +1,30 @@
-// Package sealed turns ObjectIds into public ids and back, under a key. A sealed id shows
-// neither the time nor the process of its id, and cannot be guessed from others. Begin with
-// [New].
+// Package sealed turns ObjectIds into public ids and back, under a secret key.
 //
-// # Design
+// An ObjectId in a URL shows when the document was created, and the ids beside it can be
+// guessed. A sealed id shows neither the time nor the process of its id, and cannot be
+// guessed from other sealed ids. Documents keep their _id, and nothing is stored.
 //
-// Sealing is deterministic and needs no state: an id has one sealed id for a kind, a form
-// and a key. The keys of the ciphers come from the [Key] by HKDF-SHA-256 without a salt and
-// with the info "oid sealed id v1 FORM:KIND", so a sealed id opens only under the kind and
-// the form under which it was sealed.
+// Start with [ParseKey], which reads the key, and [New], which returns a [Sealer] for the
+// ids of one kind, such as orders. [Sealer.Seal] and [Sealer.Open] do the rest.
 //
-//	Short  AES-256(id || 00000000)                                         16 bytes
-//	UUID   AES-256(id[0:6] || 80008000 || id[6:12]), encrypted again until
-//	       the result has the version 8 and the variant of RFC 9562        16 bytes
-//	Long   AES-SIV (RFC 5297) with two keys of 256 bits and without
-//	       associated data: the tag, then 12 bytes                         28 bytes
+// # Format
 //
-// A block cipher is a permutation that looks random, so of 2^32 forged Short ids one opens
-// on average, of 2^26 forged UUIDs one, and of 2^128 forged Long ids one; and the id in it
-// is a random one, which hardly exists. Encrypting again until the result fits, which is
-// called cycle walking, is a permutation of the UUIDs. It takes 64 steps on average. Their
-// number depends on the sealed id, and says nothing of the key or of the id.
+// A sealed id is one block of AES-256, which encrypts the 12 bytes of the id and 4 zero
+// bytes. As text it has 22 characters: base64url (RFC 4648, section 5) without padding.
+// The key of AES is derived from the [Key] and the kind by HKDF-SHA-256 (RFC 5869) without
+// a salt, with the info "oid sealed id v1 KIND", so a sealed id opens only under the kind
+// under which it was sealed. To open is to decrypt and to compare the zero bytes.
 //
-// To open takes the same work for each forged id and whichever key opens it, but for the
-// steps of a walk. AES takes the same time for all data if the processor has instructions for
-// it, as on amd64 and arm64; elsewhere Go's AES reads tables.
+// Of 2^32 forged sealed ids one opens on average. The id in it is a random one, which
+// hardly any document has.
 //
 // # What it does not do
 //
-// A sealed id is not a permission: who has it can pass it on and use it again. Equal ids
-// have equal sealed ids. Whoever has the key reads all of them, and without the key nobody
-// does: it must be kept as long as a sealed id is in use.
+// A sealed id is not a permission: everyone who has it can pass it on and use it again.
+// Sealing is deterministic, so equal ids have equal sealed ids. The key reads all sealed
+// ids, and without the key nobody reads them: keep it as long as a sealed id is in use.
+//
+// Opening takes the same work for every forged id, whichever key opens it. AES takes the
+// same time for all data if the processor has instructions for it, as on amd64 and arm64;
+// elsewhere Go's AES reads tables.
 package sealed

@@ -16,7 +16,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// order_75YZjCYiI-4GQ2eafPOyiw
+	// order_140COY9VZRS6_wzq57f9Xg
 	// 507f1f77bcf86cd799439011
 }
 

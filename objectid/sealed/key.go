@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// keySize is the length of a Key in bytes.
+// keySize is the length of a Key, and of a derived key, in bytes.
 const keySize = 32
 
-// Key is the secret from which the keys of all kinds and forms come. [ParseKey] reads one.
+// Key is the secret from which the keys of all kinds are derived. [ParseKey] reads one.
 // The zero Key is not valid. What fmt, log/slog and encoding/json write of a Key does not
 // contain the secret.
 type Key struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,10 +17,10 @@ const (
 	otherKey = "f0e1d2c3b4a5968778695a4b3c2d1e0ff0e1d2c3b4a5968778695a4b3c2d1e0f"
 )
 
-// sealer returns a Sealer of a form for a kind under keys.
-func sealer(t testing.TB, form sealed.Form, kind string, keys ...string) *sealed.Sealer {
+// sealer returns a Sealer for a kind under keys.
+func sealer(t testing.TB, kind string, keys ...string) *sealed.Sealer {
 	t.Helper()
-	o := sealed.Options{Kind: kind, Form: form}
+	o := sealed.Options{Kind: kind}
 	for _, text := range keys {
 		key, err := sealed.ParseKey(text)
 		if err != nil {
@@ -36,52 +35,27 @@ func sealer(t testing.TB, form sealed.Form, kind string, keys ...string) *sealed
 	return s
 }
 
-// vector is a row of the table in the documentation: the sealed ids are in the order of
-// sealed.Forms.
-type vector struct {
-	key, kind string
-	id        objectid.ID
-	texts     []string
-}
-
-func vectors(t testing.TB) (all []vector) {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/explanation/sealed-ids.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "| kind | id | Short | UUID | Long |\n|---|---|---|---|---|\n")
-	for line := range strings.Lines(table) {
-		cells := strings.Split(strings.TrimSpace(line), " | ")
-		if len(cells) != 5 {
-			break
-		}
-		id, err := objectid.Parse(cells[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, vector{testKey, strings.TrimPrefix(cells[0], "| "), id, append(cells[2:4], strings.TrimSuffix(cells[4], " |"))})
-	}
-	if len(all) != 5 {
-		t.Fatalf("docs/explanation/sealed-ids.md has %d vectors, want 5", len(all))
-	}
-	all[4].key = otherKey
-	return all
+// vectors are those of docs/explanation/sealed-ids.md, which were calculated with other
+// libraries as well.
+var vectors = []struct{ key, kind, id, text string }{
+	{testKey, "order", "507f1f77bcf86cd799439011", "140COY9VZRS6_wzq57f9Xg"},
+	{testKey, "order", "507f1f77bcf86cd799439012", "2W06e_Wz-Vb1a1P0cOvuWw"},
+	{testKey, "user", "507f1f77bcf86cd799439011", "AkPxIQtqYH9GoiCUfm4fYg"},
+	{testKey, "café", "000000000000000000000000", "sgNqq53WymIdMOuMmCf2IA"},
+	{otherKey, "order", "ffffffffffffffffffffffff", "QySHLm393WRmUY4OrRn3cQ"},
 }
 
 func TestVectors(t *testing.T) {
-	for _, v := range vectors(t) {
-		for i, form := range sealed.Forms {
-			s := sealer(t, form, v.kind, v.key)
-			if got := s.Seal(v.id); got != v.texts[i] {
-				t.Errorf("%v %s %v: %s, want %s", form, v.kind, v.id, got, v.texts[i])
-			}
-			if id, err := s.Open(v.texts[i]); id != v.id || err != nil {
-				t.Errorf("%v %s %s: %v, %v, want %v", form, v.kind, v.texts[i], id, err, v.id)
-			}
-			if id, err := s.OpenBytes(s.SealBytes(v.id)); id != v.id || err != nil {
-				t.Errorf("%v %s: bytes: %v, %v, want %v", form, v.kind, id, err, v.id)
-			}
+	for _, v := range vectors {
+		s, want := sealer(t, v.kind, v.key), objectid.MustParse(v.id)
+		if got := s.Seal(want); got != v.text {
+			t.Errorf("%s %s: %s, want %s", v.kind, v.id, got, v.text)
+		}
+		if id, err := s.Open(v.text); id != want || err != nil {
+			t.Errorf("%s %s: %v, %v, want %s", v.kind, v.text, id, err, v.id)
+		}
+		if id, err := s.OpenBytes(s.SealBytes(want)); id != want || err != nil {
+			t.Errorf("%s: bytes: %v, %v, want %s", v.kind, id, err, v.id)
 		}
 	}
 }
@@ -89,58 +63,46 @@ func TestVectors(t *testing.T) {
 // The first key seals, and each of them opens.
 func TestSeveralKeys(t *testing.T) {
 	id := objectid.MustParse("507f1f77bcf86cd799439011")
-	for _, form := range sealed.Forms {
-		old, current := sealer(t, form, "order", testKey), sealer(t, form, "order", otherKey)
-		both := sealer(t, form, "order", otherKey, testKey)
-		if both.Seal(id) != current.Seal(id) {
-			t.Errorf("%v: the first key does not seal", form)
+	old, current := sealer(t, "order", testKey), sealer(t, "order", otherKey)
+	both := sealer(t, "order", otherKey, testKey)
+	if both.Seal(id) != current.Seal(id) {
+		t.Error("the first key does not seal")
+	}
+	for _, text := range []string{old.Seal(id), current.Seal(id)} {
+		if got, err := both.Open(text); got != id || err != nil {
+			t.Errorf("%s: %v, %v", text, got, err)
 		}
-		for _, text := range []string{old.Seal(id), current.Seal(id)} {
-			if got, err := both.Open(text); got != id || err != nil {
-				t.Errorf("%v %s: %v, %v", form, text, got, err)
-			}
-		}
-		if _, err := current.Open(old.Seal(id)); !errors.Is(err, sealed.ErrNotSealed) {
-			t.Errorf("%v: under another key: %v", form, err)
-		}
+	}
+	if _, err := current.Open(old.Seal(id)); !errors.Is(err, sealed.ErrNotSealed) {
+		t.Errorf("under another key: %v", err)
 	}
 }
 
 func TestPrefix(t *testing.T) {
 	key, _ := sealed.ParseKey(testKey)
 	id := objectid.MustParse("507f1f77bcf86cd799439011")
-	for _, form := range []sealed.Form{sealed.Short, sealed.Long} {
-		s, err := sealed.New(&sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Form: form, Prefix: "order_"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		bare := sealer(t, form, "order", testKey)
-		if got := s.Seal(id); got != "order_"+bare.Seal(id) {
-			t.Errorf("%v: %s", form, got)
-		}
-		if got, err := s.Open(s.Seal(id)); got != id || err != nil {
-			t.Errorf("%v: %v, %v", form, got, err)
-		}
-		for _, text := range []string{bare.Seal(id), "order" + bare.Seal(id), "Order_" + bare.Seal(id), "order_order_" + bare.Seal(id), "user_" + bare.Seal(id), "order_", ""} {
-			if got, err := s.Open(text); !errors.Is(err, sealed.ErrNotSealed) {
-				t.Errorf("%v: %s opens as %v, %v", form, text, got, err)
-			}
-		}
-		long := s.Seal(id) + "x"
-		if _, err := s.Open(long); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want %d characters, not %d", len(long)-1, len(long))) {
-			t.Errorf("%v: a character too many: %v", form, err)
-		}
-		if got, err := bare.Open(s.Seal(id)); !errors.Is(err, sealed.ErrNotSealed) {
-			t.Errorf("%v: opens without its prefix as %v, %v", form, got, err)
+	s, err := sealed.New(&sealed.Options{Kind: "order", Keys: []sealed.Key{key}, Prefix: "order_"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := sealer(t, "order", testKey)
+	if got := s.Seal(id); got != "order_"+bare.Seal(id) {
+		t.Error(got)
+	}
+	if got, err := s.Open(s.Seal(id)); got != id || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, text := range []string{bare.Seal(id), "order" + bare.Seal(id), "Order_" + bare.Seal(id), "order_order_" + bare.Seal(id), "user_" + bare.Seal(id), "order_", ""} {
+		if got, err := s.Open(text); !errors.Is(err, sealed.ErrNotSealed) {
+			t.Errorf("%s opens as %v, %v", text, got, err)
 		}
 	}
-}
-
-func TestFormNames(t *testing.T) {
-	for form, want := range map[sealed.Form]string{sealed.Short: "short", sealed.UUID: "uuid", sealed.Long: "long", 3: "Form(3)"} {
-		if got := form.String(); got != want {
-			t.Errorf("form %d is printed as %q, want %q", uint8(form), got, want)
-		}
+	long := s.Seal(id) + "x"
+	if _, err := s.Open(long); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want %d characters, not %d", len(long)-1, len(long))) {
+		t.Errorf("a character too many: %v", err)
+	}
+	if got, err := bare.Open(s.Seal(id)); !errors.Is(err, sealed.ErrNotSealed) {
+		t.Errorf("opens without its prefix as %v, %v", got, err)
 	}
 }
 
@@ -154,13 +116,14 @@ func TestOptions(t *testing.T) {
 		"the kind is missing":            {Keys: keys},
 		"the key is missing":             {Kind: "order"},
 		"key 2 was not read by ParseKey": {Kind: "order", Keys: append(keys, sealed.Key{})},
-		"there is no form 3":             {Kind: "order", Keys: keys, Form: 3},
-		"a UUID has no prefix":           {Kind: "order", Keys: keys, Form: sealed.UUID, Prefix: "order_"},
 		`prefix "order/": want letters,`: {Kind: "order", Keys: keys, Prefix: "order/"},
 	} {
 		if _, err := sealed.New(&o); err == nil || !strings.HasPrefix(err.Error(), "sealed: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	if _, err := sealed.New(nil); err == nil || err.Error() != "sealed: the kind is missing" {
+		t.Errorf("without options: %v", err)
 	}
 }
 

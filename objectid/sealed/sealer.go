@@ -1,9 +1,12 @@
 package sealed
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,121 +14,117 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
+// Size is the length of a sealed id in bytes. Its text has 22 characters.
+const Size = aes.BlockSize
+
 // ErrNotSealed is wrapped by every error of [Sealer.Open] and [Sealer.OpenBytes].
 var ErrNotSealed = errors.New("sealed: not a sealed id")
 
-var errForged = fmt.Errorf("%w: no key opens it: it was changed, or is of another kind, form or key", ErrNotSealed)
+var errForged = fmt.Errorf("%w: no key opens it: it was changed, or is of another kind or key", ErrNotSealed)
 
-// Options say what New needs.
+// Options configure a [Sealer]. Kind and Keys are required.
 type Options struct {
 	// Kind is what the ids are ids of, such as "order". A sealed id of one kind does not
-	// open as another. It must not be empty. It is not secret, is not in the sealed id,
-	// and may not change.
+	// open as another. The kind is not secret and not in the sealed id. It must not
+	// change as long as a sealed id is in use.
 	Kind string
-	// Keys are the keys that open. The first of them seals as well.
+
+	// Keys are the keys that open. The first of them also seals.
 	Keys []Key
-	// Form is the form of the sealed ids. Default: Short.
-	Form Form
-	// Prefix is written before each sealed id as text, such as "order_", and must be there
-	// when it is opened. It consists of letters, digits and the characters - _ . and ~. It
-	// protects nothing; the Kind does. UUIDs have none.
+
+	// Prefix is written before each sealed id as text, such as "order_", and Open demands
+	// it. It consists of letters, digits and the characters - _ . and ~. The prefix
+	// protects nothing; the Kind does. Default: none.
 	Prefix string
 }
 
-// Sealer seals and opens the ids of one kind. Any number of goroutines may use it at once.
+// Sealer seals and opens the ids of one kind. Create it with [New]. Any number of
+// goroutines may use a Sealer at once.
 type Sealer struct {
-	form   Form
 	prefix string
-	keys   []construction
+	keys   []cipher.Block
 }
 
-// construction seals and opens under one key.
-type construction interface {
-	seal(id objectid.ID) []byte
-	// open returns the id in sealed, which has the size of the form. ok is 1 if sealed is
-	// genuine, else 0, and takes the same time to find out.
-	open(sealed []byte) (id objectid.ID, ok int)
-}
-
-// New returns a Sealer, or an error that says which option is missing or wrong. A nil o
-// means the zero Options, which lack the kind.
+// New returns a Sealer. The error says which option is missing or wrong; a nil o lacks the
+// kind.
 func New(o *Options) (*Sealer, error) {
-	if o == nil {
-		o = &Options{}
-	}
 	switch {
-	case o.Kind == "":
+	case o == nil || o.Kind == "":
 		return nil, errors.New("sealed: the kind is missing")
 	case len(o.Keys) == 0:
 		return nil, errors.New("sealed: the key is missing")
-	case int(o.Form) >= len(forms):
-		return nil, fmt.Errorf("sealed: there is no form %d", o.Form)
-	case o.Prefix != "" && o.Form == UUID:
-		return nil, errors.New("sealed: a UUID has no prefix")
 	case strings.Trim(o.Prefix, prefixCharacters) != "":
 		return nil, fmt.Errorf("sealed: prefix %q: want letters, digits and the characters - _ . ~", o.Prefix)
 	}
-	form := forms[o.Form]
-	s := &Sealer{form: o.Form, prefix: o.Prefix}
+	s := &Sealer{prefix: o.Prefix}
 	for i, k := range o.Keys {
 		if !k.valid {
 			return nil, fmt.Errorf("sealed: key %d was not read by ParseKey", i+1)
 		}
-		key, err := hkdf.Key(sha256.New, k.secret[:], nil, "oid sealed id v1 "+form.name+":"+o.Kind, form.keySize)
+		derived, err := hkdf.Key(sha256.New, k.secret[:], nil, "oid sealed id v1 "+o.Kind, keySize)
 		if err != nil {
 			return nil, fmt.Errorf("sealed: derive a key: %w", err)
 		}
-		c, err := form.construct(key)
+		block, err := aes.NewCipher(derived)
 		if err != nil {
 			return nil, fmt.Errorf("sealed: %w", err)
 		}
-		s.keys = append(s.keys, c)
+		s.keys = append(s.keys, block)
 	}
 	return s, nil
 }
 
 const prefixCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~"
 
-// Seal returns the sealed id of id as text: the prefix, and the 22, 36 or 38 characters of
-// the form.
+// Seal returns the sealed id of id as text: the prefix and 22 characters.
 func (s *Sealer) Seal(id objectid.ID) string {
-	return s.prefix + forms[s.form].encode(s.SealBytes(id))
+	return s.prefix + base64.RawURLEncoding.EncodeToString(s.SealBytes(id))
 }
 
-// SealBytes returns the sealed id of id as bytes, 16 or 28, without the prefix.
-func (s *Sealer) SealBytes(id objectid.ID) []byte { return s.keys[0].seal(id) }
+// SealBytes returns the sealed id of id as [Size] bytes, without the prefix.
+func (s *Sealer) SealBytes(id objectid.ID) []byte {
+	sealed := make([]byte, Size)
+	copy(sealed, id[:])
+	s.keys[0].Encrypt(sealed, sealed)
+	return sealed
+}
 
-// Open returns the id of which text is the sealed id. It reads what Seal returns and no
-// other spelling of it. Every error wraps [ErrNotSealed]: text has another prefix, length or
+// Open returns the id whose sealed id is text. It reads what Seal returns and no other
+// spelling of it. Every error wraps [ErrNotSealed]: text has another prefix, length or
 // alphabet, or none of the keys opens it.
 func (s *Sealer) Open(text string) (objectid.ID, error) {
+	encoding := base64.RawURLEncoding
 	body, found := strings.CutPrefix(text, s.prefix)
 	if !found {
 		return objectid.ID{}, fmt.Errorf("%w: it does not begin with %q", ErrNotSealed, s.prefix)
 	}
-	form := forms[s.form]
-	if len(body) != form.textSize {
-		return objectid.ID{}, fmt.Errorf("%w: want %d characters, not %d", ErrNotSealed, len(s.prefix)+form.textSize, len(text))
+	if want := encoding.EncodedLen(Size); len(body) != want {
+		return objectid.ID{}, fmt.Errorf("%w: want %d characters, not %d", ErrNotSealed, len(s.prefix)+want, len(text))
 	}
-	b, err := form.decode(body)
-	// Decoders accept more than one spelling of the same bytes.
-	if err != nil || len(b) != form.size || form.encode(b) != body {
-		return objectid.ID{}, fmt.Errorf("%w: want %s", ErrNotSealed, form.alphabet)
+	b, err := encoding.DecodeString(body)
+	// The decoder accepts more than one spelling of the same bytes.
+	if err != nil || encoding.EncodeToString(b) != body {
+		return objectid.ID{}, fmt.Errorf("%w: want base64url without padding", ErrNotSealed)
 	}
 	return s.OpenBytes(b)
 }
 
-// OpenBytes returns the id of which b is the sealed id, as SealBytes returns it. Every error
-// wraps [ErrNotSealed].
+// OpenBytes returns the id whose sealed id is b, as SealBytes returns it. Every error wraps
+// [ErrNotSealed].
 func (s *Sealer) OpenBytes(b []byte) (objectid.ID, error) {
-	if size := forms[s.form].size; len(b) != size {
-		return objectid.ID{}, fmt.Errorf("%w: want %d bytes, not %d", ErrNotSealed, size, len(b))
+	if len(b) != Size {
+		return objectid.ID{}, fmt.Errorf("%w: want %d bytes, not %d", ErrNotSealed, Size, len(b))
 	}
-	var id objectid.ID
-	opened := 0
+	var (
+		id     objectid.ID
+		opened int
+		zeros  [Size - objectid.Size]byte
+	)
 	for _, k := range s.keys { // all of them, so that the time does not show which one opens
-		candidate, ok := k.open(b)
-		subtle.ConstantTimeCopy(ok&^opened, id[:], candidate[:])
+		var block [Size]byte
+		k.Decrypt(block[:], b)
+		ok := subtle.ConstantTimeCompare(block[objectid.Size:], zeros[:])
+		subtle.ConstantTimeCopy(ok&^opened, id[:], block[:objectid.Size])
 		opened |= ok
 	}
 	if opened == 0 {
