@@ -26,14 +26,10 @@ created and, if the store has it, by which process and the state of that now:
   order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
 
 The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
-Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
-with --color always also for a pager, as in oid annotate --color always app.log | less -R.`
+Each line is printed as soon as it is complete. At a terminal the notes are dimmed.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
-	var (
-		colors func(io.Writer) bool
-		where  storeFlag
-	)
+	var where storeFlag
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE...]",
 		Short: "Print a log with what is known of each id in it",
@@ -47,7 +43,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
 			widen(std.out)
-			a := annotation{notes: newNotes(std, t), dim: colors(std.out)}
+			a := annotation{notes: newNotes(std, t), dim: isTerminal(std.out) && os.Getenv("NO_COLOR") == ""}
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
@@ -59,16 +55,8 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			return a.notes.failed
 		},
 	}
-	colorModes.addFlag(cmd, &colors, "color", "auto", "dim the notes")
 	where.addFlag(cmd)
 	return cmd
-}
-
-// colorModes are the values of --color: whether an output gets colours.
-var colorModes = forms[func(io.Writer) bool]{
-	{"auto", func(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }},
-	{"always", func(io.Writer) bool { return true }},
-	{"never", func(io.Writer) bool { return false }},
 }
 
 const (
@@ -99,22 +87,9 @@ func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name st
 	return a.log(ctx, w, f)
 }
 
+// log writes r with notes to w: complete lines at once, and the beginning of a line when r
+// ends. While one block is written, the ids in the next ones are searched.
 func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
-	if isRegular(r) {
-		return a.copyAhead(ctx, w, r)
-	}
-	return a.copy(ctx, w, r)
-}
-
-// copy writes r with notes to w: complete lines at once, and the beginning of a line
-// when r ends.
-func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
-	return blocks(ctx, r, func(text string) error { return a.write(ctx, w, text, inspect.Find(text)) })
-}
-
-// copyAhead is copy for a file, which is there already: while one block is written, the
-// ids in the next ones are searched.
-func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) error {
 	// Blocks are garbage once they are written, so that a heap of many costs little memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {

@@ -116,13 +116,13 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 func TestAnnotateReportsReadErrors(t *testing.T) {
 	var out bytes.Buffer
 	a := annotation{notes: newNotes(streams{}, nil)}
-	err := a.copy(t.Context(), &out, io.MultiReader(strings.NewReader("x "+annotatedID), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	err := a.log(t.Context(), &out, io.MultiReader(strings.NewReader("x "+annotatedID), iotest.ErrReader(io.ErrUnexpectedEOF)))
 	if err == nil || !strings.HasPrefix(out.String(), "x <"+annotatedID) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := a.copy(ctx, &out, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
+	if err := a.log(ctx, &out, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -163,7 +163,8 @@ func TestAnnotateBoundsALine(t *testing.T) {
 	for n, want := range map[int]int{maxLogLine - annotateBlock: 0, maxLogLine: maxLogLine} {
 		out.Reset()
 		printed = nil
-		if err := a.copy(t.Context(), &out, io.MultiReader(strings.NewReader(strings.Repeat("x", n)), look)); err != nil {
+		print := func(text string) error { return a.write(t.Context(), &out, text, nil) }
+		if err := blocks(t.Context(), io.MultiReader(strings.NewReader(strings.Repeat("x", n)), look), print); err != nil {
 			t.Fatal(err)
 		}
 		if len(printed) != 1 || printed[0] != want || out.Len() != n {
@@ -176,12 +177,25 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
+// At a terminal the notes are dimmed, and the colours of the log stay as they are.
+func TestAnnotateDims(t *testing.T) {
+	var out bytes.Buffer
+	a := annotation{notes: newNotes(streams{}, nil), dim: true}
+	if err := a.log(t.Context(), &out, strings.NewReader("order "+annotatedID+" failed")); err != nil {
+		t.Fatal(err)
+	}
+	note := a.notes.of(t.Context(), annotatedID)
+	if want := "order <" + annotatedID + "\x1b[2m: " + note + "\x1b[22m> failed"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // An id that arrives in pieces has its note.
 func TestAnnotateIDsInPieces(t *testing.T) {
 	text := "a " + annotatedID + " b\nc " + annotatedID
 	var out bytes.Buffer
 	a := annotation{notes: newNotes(streams{}, nil)}
-	if err := a.copy(t.Context(), &out, iotest.OneByteReader(strings.NewReader(text))); err != nil {
+	if err := a.log(t.Context(), &out, iotest.OneByteReader(strings.NewReader(text))); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "<"+annotatedID+": "); n != 2 {

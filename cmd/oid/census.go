@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/cmd/oid/internal/target"
 )
 
 // interruptedNames is how long an interrupted census waits for the names of processes.
@@ -29,7 +28,6 @@ type censusFlags struct {
 	top     int
 	asJSON  jsonFlag
 	html    string
-	plot    string
 	memory  string
 	quiet   bool
 	compare bool
@@ -67,7 +65,7 @@ hexadecimal digits for an id:
 
 Unreadable records are reported and skipped, and the exit code is then 1. --memory is about
 what is used, by default half of the memory of the machine or the container: ids beyond it
-go to a temporary file. --max-ids ends the command with an error at more ids.`
+go to a temporary file.`
 
 // censusReportHelp is the help about the report.
 const censusReportHelp = `"oid census" shows when the ids were created, the processes with the most ids, and the
@@ -76,8 +74,8 @@ findings: what deserves attention, what may have caused it, and what to do.
 Processes that are registered in the store are shown by name. Ids that hold a host and a
 pid are named by them if the host is this one, or known there.
 
---html writes the report as a page and --plot the timeline as SVG, to a FILE or with - to
-standard output, instead of the text.
+--html writes the report as a page, to a FILE or with - to standard output, instead of the
+text.
 
 With --compare there are two sources, and the report shows which ids are in one and
 not in the other; --ids lists them, < for those only in the first source, > for the second.`
@@ -111,9 +109,7 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
-	flags.StringVar(&f.plot, "plot", "", "write the timeline to `FILE`")
 	flags.StringVar(&f.memory, "memory", "", "use this `SIZE` of memory (default half)")
-	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "fail at more than `N` ids")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "show which ids only one source has")
 	flags.BoolVar(&f.ids, "ids", false, "list them, with --compare")
@@ -122,7 +118,7 @@ func newCensusCommand(std streams) *cobra.Command {
 
 // run reads the sources and writes the report.
 func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error {
-	options, err := f.reportOptions(cmd, args)
+	options, err := f.reportOptions(args)
 	if err != nil {
 		return err
 	}
@@ -167,7 +163,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 }
 
 // reportOptions checks the flags about the report, before anything is read.
-func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
+func (f *censusFlags) reportOptions(args []string) (*census.ReportOptions, error) {
 	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location(), Top: cmp.Or(f.top, -1)}
 	var err error
 	if f.grep {
@@ -182,22 +178,14 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	if f.options.Memory, err = memorySize(f.memory); err != nil {
 		return nil, err
 	}
-	if f.options.MaxIDs < 0 {
-		return nil, usagef("--max-ids %d: want 0 (no limit) or more", f.options.MaxIDs)
+	if f.html == "" {
+		return &o, nil
 	}
-	switch {
-	case bool(f.asJSON) && (f.html != "" || f.plot != ""):
-		return nil, usagef("--json does not go with --html or --plot")
-	case f.html != "" && f.html == f.plot:
-		return nil, usagef("--html and --plot both write to %q: name another file for one of them", f.html)
+	if f.asJSON {
+		return nil, usagef("--json does not go with --html")
 	}
-	for name, file := range map[string]string{"html": f.html, "plot": f.plot} {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		if err := target.Check(file, args); err != nil {
-			return nil, usagef("--%s %q: %w", name, file, err)
-		}
+	if err := checkFile(f.html, args); err != nil {
+		return nil, usagef("--html %q: %w", f.html, err)
 	}
 	return &o, nil
 }

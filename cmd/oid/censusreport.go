@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -12,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/cmd/oid/internal/target"
 	"github.com/oidkit/oid/internal/phrase"
 	censusreport "github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/towire"
@@ -66,16 +67,11 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		return usageError{err}
 	case err != nil:
 		return err
-	case f.html != "", f.plot != "":
+	case f.html != "":
 		if r.IDs == 0 && r.Broken() {
 			return errReported // an empty report must not replace another
 		}
-		if f.html != "" {
-			err = target.Write(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
-		}
-		if f.plot != "" {
-			err = errors.Join(err, target.Write(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) }))
-		}
+		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	default:
 		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
 	}
@@ -85,13 +81,43 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	return err
 }
 
+// checkFile returns an error if the file path cannot be written, or if it is one of
+// sources. Sources that are not files are ignored.
+func checkFile(path string, sources []string) error {
+	target, err := os.Stat(path)
+	if err != nil {
+		return nil // a new file; other errors come when it is written
+	}
+	if target.IsDir() {
+		return errors.New("it is a folder; name a file in it")
+	}
+	for _, source := range sources {
+		if info, err := os.Stat(source); err == nil && target.Mode().IsRegular() && os.SameFile(info, target) {
+			return fmt.Errorf("it is the source %s", source)
+		}
+	}
+	return nil
+}
+
+// writeFile writes what write writes to the file path, or to stdout if path is "-".
+func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(stdout)
+	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o666)
+}
+
 // compare carries out oid census --compare.
 func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
 	switch {
 	case len(args) != 2:
 		return usagef("--compare wants two sources, not %d", len(args))
-	case f.html != "", f.plot != "":
-		return usagef("--compare does not go with --html or --plot")
+	case f.html != "":
+		return usagef("--compare does not go with --html")
 	case bool(f.asJSON) && f.ids:
 		return usagef("--ids does not go with --json")
 	}

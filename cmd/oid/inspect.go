@@ -45,7 +45,6 @@ no id at all; all others are shown.`
 
 func newInspectCommand(std streams) *cobra.Command {
 	var (
-		layout objectid.Layout
 		asJSON jsonFlag
 		where  storeFlag
 		input  pasting
@@ -60,20 +59,15 @@ func newInspectCommand(std streams) *cobra.Command {
   mongoexport -c orders | oid inspect --json | jq -r .time
   oid inspect --grep < app.log`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			options := &inspect.Options{}
-			if cmd.Flags().Changed("layout") {
-				options.Layout = &layout
-			}
 			t, err := where.openTracer(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
-			i := inspection{std: std, options: options, tracer: t, asJSON: asJSON, input: input, zone: &zone}
+			i := inspection{std: std, tracer: t, asJSON: asJSON, input: input, zone: &zone}
 			return i.run(cmd.Context(), args)
 		},
 	}
-	layouts.addFlag(cmd, &layout, "layout", "", "the layout of the ids, if it is known")
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	zone.addFlag(cmd)
@@ -83,12 +77,11 @@ func newInspectCommand(std streams) *cobra.Command {
 
 // inspection is one run of oid inspect.
 type inspection struct {
-	std     streams
-	options *inspect.Options
-	tracer  *tracer
-	asJSON  jsonFlag
-	input   pasting
-	zone    *zone
+	std    streams
+	tracer *tracer
+	asJSON jsonFlag
+	input  pasting
+	zone   *zone
 }
 
 // inspected is what is printed of some ids.
@@ -152,8 +145,8 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	out := inspections.Get().(*inspected)
 	out.bad = false
 	b := out.out[:0]
-	std, options, now := streams{err: &out.err}, *i.options, i.zone.now()
-	options.Now, options.Memory = func() time.Time { return now }, &out.memory
+	std, now := streams{err: &out.err}, i.zone.now()
+	options := inspect.Options{Now: func() time.Time { return now }, Memory: &out.memory}
 	text := inspectionText{now: now}
 	for _, found := range ids {
 		report, err := inspect.Report{}, found.err

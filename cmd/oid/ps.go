@@ -48,7 +48,6 @@ func newPsCommand(std streams) *cobra.Command {
 		where storeFlag
 		l     listing
 		watch bool
-		every time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:   "ps",
@@ -60,12 +59,6 @@ func newPsCommand(std streams) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
-			if cmd.Flags().Changed("every") && !cmd.Flags().Changed("watch") {
-				return usagef("--every goes with --watch")
-			}
-			if every < 100*time.Millisecond {
-				return usagef("--every %v: want 100ms or more", every)
-			}
 			q, err := l.query()
 			if err != nil {
 				return err
@@ -75,7 +68,7 @@ func newPsCommand(std streams) *cobra.Command {
 				if !watch {
 					return l.write(ctx, std, r, q)
 				}
-				return l.watch(ctx, std, r, q, every)
+				return l.watch(ctx, std, r, q)
 			})
 		},
 	}
@@ -87,23 +80,25 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
 	stringForms(registry.States()).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
-	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
-	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
+	f.BoolVarP(&watch, "watch", "w", false, "repeat the list every 2 seconds until interrupted")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
 	return cmd
 }
 
+// watchPause is the time between two lists of oid ps --watch.
+const watchPause = 2 * time.Second
+
 // watch writes the list until ctx ends. On a terminal each list replaces the one
 // before.
-func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query, every time.Duration) error {
+func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query) error {
 	erase, between := "", ""
 	if isTerminal(std.out) {
 		erase = "\x1b[H\x1b[2J"
 	} else if !l.asJSON {
 		between = "\n"
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(watchPause)
 	defer ticker.Stop()
 	for {
 		if _, err := io.WriteString(std.out, erase); err != nil {
@@ -171,37 +166,14 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	if err := writeTable(std.out, table); err != nil {
 		return err
 	}
-	return l.explain(ctx, std, r, q, len(found))
-}
-
-// maxHidden is up to how many hidden processes are counted.
-const maxHidden = 1000
-
-// explain writes how many processes are hidden, or that there are none.
-func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry, q registry.Query, listed int) error {
-	if l.asJSON {
+	if len(found) > 0 || bool(l.asJSON) {
 		return nil
 	}
-	var hidden registry.Page
-	if !l.all && l.at == "" && l.state == "" {
-		var err error
-		q.States, q.Limit = []registry.State{registry.Dead, registry.Ended}, maxHidden
-		if hidden, err = r.List(ctx, q); err != nil {
-			return err
-		}
-	}
-	switch n := len(hidden.Processes); {
-	case hidden.Next != "":
-		std.warn("%d or more ended processes hidden; use --all", n)
-	case n > 0:
-		std.warn("%s hidden; use --all", phrase.Count(int64(n), "ended process", "ended processes"))
-	case listed == 0:
-		if empty, err := warnIfEmpty(ctx, std, r); empty || err != nil {
-			return err
-		}
+	empty, err := warnIfEmpty(ctx, std, r)
+	if err == nil && !empty {
 		std.warn("no process matches; oid ps --all lists all that are recorded")
 	}
-	return nil
+	return err
 }
 
 // processRow is a line of the table for a process of a name, with times in the zone of now.

@@ -79,7 +79,6 @@ var allowed = map[string][]string{
 	"internal/odds":              {"internal/timerange"},
 	"cmd/oid/internal/job":       {},
 	"cmd/oid/internal/documents": {"store"},
-	"cmd/oid/internal/target":    {"objectid"},
 	"cmd/oid/internal/verify":    {"objectid", "server/wire"},
 	"site":                       {"inspect", "internal/query", "internal/timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
 	"cmd/oid":                    nil, // everything

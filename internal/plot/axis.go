@@ -101,14 +101,3 @@ func CountStep(most float64) float64 { return max(DecimalStep(most), 1) }
 func BinaryStep(most float64) float64 {
 	return max(math.Exp2(math.Ceil(math.Log2(most/4))), 1)
 }
-
-// RenderFile writes s as a file of its own, with a style sheet, on a ground of the
-// sheet's colour. An empty drawing is one without a plot. The error is w's.
-func (s SVG) RenderFile(w io.Writer, style string) error {
-	drawing := cmp.Or(string(s), fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="nothing"></svg>`, width, top+barsHigh+foot))
-	end := strings.Index(drawing, ">") + 1
-	_, err := fmt.Fprintf(w, `%s xmlns="http://www.w3.org/2000/svg"><style>%s
-svg { background: var(--panel); color: var(--wrong); font: 12px system-ui, "DejaVu Sans", sans-serif; }</style>%s%s`,
-		drawing[:end-1], strings.ReplaceAll(style, "<", ""), drawing[end:], "\n")
-	return err
-}

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -43,16 +41,6 @@ func WriteHTML(w io.Writer, r *census.Report) error {
 // WriteFragment writes the contents of the page of WriteHTML, without its head. What
 // comes from a source is escaped. The error is w's.
 func WriteFragment(w io.Writer, r *census.Report) error { return contents(r).Render(w) }
-
-// WritePlot writes the timeline of r, of several collections that of the one with the most
-// ids, as one SVG that needs no other file, for light and dark screens. The error is w's.
-func WritePlot(w io.Writer, r *census.Report) error {
-	if len(r.Collections) > 0 {
-		r = slices.MaxFunc(r.Collections, func(a, b *census.Report) int { return cmp.Compare(a.IDs, b.IDs) })
-	}
-	p := page{r, zoneOf(r)}
-	return p.chart(plot.Size{Width: 960, High: 240}).RenderFile(w, style)
-}
 
 func contents(r *census.Report) g.Node {
 	p := page{r, zoneOf(r)}
