@@ -105,7 +105,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // anywhere lists the error statuses of every endpoint.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 
 // operation describes the endpoint of a route. The statuses are those of its own
 // errors, besides anywhere.

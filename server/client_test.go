@@ -21,10 +21,10 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	r := serve(t, server.Options{Token: "a token of some length"})
+	r := serve(t, server.Options{Token: "A-token-0f-some-length"})
 	ctx := t.Context()
-	c := &client.Client{URL: r.url + "/", Token: "a token of some length"}
-	ids := make([]objectid.ID, 10_001)
+	c := &client.Client{URL: r.url + "/", Token: "A-token-0f-some-length"}
+	ids := make([]objectid.ID, 10_000)
 	if err := c.NewIDs(ctx, ids); err != nil {
 		t.Fatal(err)
 	}

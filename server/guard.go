@@ -110,19 +110,16 @@ func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Requ
 
 // refused answers a request that must not enter.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
-	var guessed *door.WaitError
-	switch {
-	case errors.Is(err, door.ErrNoToken) && s.wantsPage(r):
-		next := r.URL.RequestURI()
-		if r.Method != http.MethodGet {
-			next = r.URL.Path // what was sent is lost
+	if errors.Is(err, door.ErrNoToken) {
+		if s.wantsPage(r) {
+			next := r.URL.RequestURI()
+			if r.Method != http.MethodGet {
+				next = r.URL.Path // what was sent is lost
+			}
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+			return
 		}
-		http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
-		return
-	case errors.Is(err, door.ErrNoToken):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)
-	case errors.As(err, &guessed):
-		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
 	}
 	s.fail(w, r, err)
 }

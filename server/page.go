@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
 )
 
@@ -107,17 +105,11 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return
 	}
-	ok, err := s.door.LogIn(w, r, strings.TrimSpace(r.PostForm.Get("token")))
-	var guessed *door.WaitError
-	switch {
-	case errors.As(err, &guessed):
-		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
-		s.askToken(w, r, http.StatusTooManyRequests, next, fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", guessed.Seconds()))
-	case !ok:
+	if !s.door.LogIn(w, r, strings.TrimSpace(r.PostForm.Get("token"))) {
 		s.askToken(w, r, http.StatusUnauthorized, next, "This token is wrong.")
-	default:
-		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
 	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 func (s *Server) logOut(w http.ResponseWriter, r *http.Request) {

@@ -168,7 +168,7 @@ func TestHistoryOfMembersGoesOn(t *testing.T) {
 // An address that is the same on every host is replaced by that of the request, if this one
 // tells hosts apart: also through a proxy that the server was told about, and no other.
 func TestAddressOfThePod(t *testing.T) {
-	const token = "0123456789abcdef"
+	const token = "0123456789abcdeffedcba9876543210"
 	trusting := serve(t, server.Options{Token: token, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	plain := serve(t, server.Options{Token: token})
 	for _, c := range []struct{ address, from, want string }{

@@ -70,7 +70,7 @@ type problemType struct {
 var problemTypes = []problemType{
 	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{door.ErrBadBody, door.ErrQuery}},
 	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
-	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin, or through a proxy to a server without a token.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
+	{"forbidden", http.StatusForbidden, "The token is read-only, or the request comes from a page of another origin, or through a proxy to a server without a token.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
 	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail names it.", []error{store.ErrNotFound}},
 	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
@@ -88,7 +88,6 @@ var problemTypes = []problemType{
 		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrEvidence, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
-	{"wrong-tokens", http.StatusTooManyRequests, "Wrong tokens came from this address; see Retry-After.", nil},
 	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
 	{"no-answer", http.StatusServiceUnavailable, "The store, or the place of the locks, does not answer; see Retry-After.", []error{errUnavailable, errLocksSilent}},
 	{"not-configured", http.StatusServiceUnavailable, "The server was started without a store, or without locks.", []error{errNoStore, errNoLocks}},
@@ -101,9 +100,6 @@ func typeOf(err error) *problemType {
 		if slices.ContainsFunc(problemTypes[i].errors, func(e error) bool { return errors.Is(err, e) }) {
 			return &problemTypes[i]
 		}
-	}
-	if _, guessed := errors.AsType[*door.WaitError](err); guessed {
-		return typeOfStatus(http.StatusTooManyRequests)
 	}
 	return &problemTypes[len(problemTypes)-1]
 }
@@ -259,11 +255,8 @@ func describeProblems(api *huma.OpenAPI) {
 	later := &huma.Param{Description: "Seconds until the request may succeed.", Schema: &huma.Schema{Type: huma.TypeInteger}}
 	for _, path := range api.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
-			if op == nil {
-				continue
-			}
-			for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-				op.Responses[strconv.Itoa(status)].Headers = map[string]*huma.Param{"Retry-After": later}
+			if op != nil {
+				op.Responses[strconv.Itoa(http.StatusServiceUnavailable)].Headers = map[string]*huma.Param{"Retry-After": later}
 			}
 		}
 	}

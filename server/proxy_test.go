@@ -33,7 +33,7 @@ func TestProxyWithoutToken(t *testing.T) {
 // With a token and a base URL everything is under the path of that URL, however the
 // proxy passes it on.
 func TestBaseURL(t *testing.T) {
-	const token = "0123456789abcdef"
+	const token = "0123456789abcdeffedcba9876543210"
 	r := serve(t, server.Options{Token: token, BaseURL: "https://ids.example/oid/", OpenLocks: withLocks(t)})
 	auth := []string{"Authorization", "Bearer " + token}
 	for host, want := range map[string]int{
@@ -83,7 +83,7 @@ func TestBaseURL(t *testing.T) {
 // The address of a client is what a trusted proxy says, and nothing that the client
 // says itself.
 func TestForwardedFor(t *testing.T) {
-	const token = "0123456789abcdef"
+	const token = "0123456789abcdeffedcba9876543210"
 	register := func(r *running, header ...string) string {
 		t.Helper()
 		got := r.post(t, "/v1/processes", `{"name":"a","pid":1}`, append([]string{"Authorization", "Bearer " + token}, header...)...)

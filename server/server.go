@@ -29,7 +29,7 @@
 // loopback name that came through no proxy, so that no foreign web site can reach it
 // through a browser and no proxy opens it to others. Writes by pages of another origin
 // are refused everywhere. Any other address requires a token. Tokens have names, may be
-// for reading only, and those who guess them wait longer and longer.
+// for reading only, and must have 128 bits, so that they cannot be guessed.
 //
 // # Limitations
 //
@@ -232,7 +232,8 @@ type Options struct {
 	Version string
 
 	// Token is the bearer token of API requests and the password of the login page.
-	// At least 16 characters. Default: none, which requires a loopback address.
+	// It must have 128 bits, such as the output of "openssl rand -hex 16"; docs/deploy.md
+	// has the rule. Default: none, which requires a loopback address.
 	Token string
 	// Tokens are further tokens, each with a name.
 	Tokens []Token
@@ -276,8 +277,8 @@ type Limits = door.Limits
 // Token permits its bearer to use the server.
 type Token = door.Token
 
-// ErrToken is wrapped by the errors of [New] and [Server.Serve] for a missing token
-// or one that is too short.
+// ErrToken is wrapped by the errors of [New] and [Server.Serve] for a missing token and
+// for one that others could guess.
 var ErrToken = door.ErrToken
 
 func (o *Options) withDefaults() (Options, error) {

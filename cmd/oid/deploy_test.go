@@ -24,7 +24,7 @@ const (
 	adoptPage  = "../../docs/how-to/adopt.md"
 )
 
-const deployToken = "5d2b0c3f9a7e4d61"
+const deployToken = "5d2b0c3f9a7e4d61b8c05e2f7a913d46"
 
 // tokenFile writes the tokens of docs/deploy.md to a file.
 func tokenFile(t *testing.T) string {
@@ -93,7 +93,7 @@ func browse(t *testing.T, base, wantAddress string) {
 		t.Errorf("the process has registered as %s, want its address %s", got, wantAddress)
 	}
 	do("POST", base+"v1/ids", "application/json", `{"count":3}`, deployToken, 200)
-	do("POST", base+"v1/ids", "application/json", `{"count":3}`, "e1f0a9b8c7d6e5f4", 403)
+	do("POST", base+"v1/ids", "application/json", `{"count":3}`, "e1f0a9b8c7d6e5f40d2c4b6a8193f7e5", 403)
 	do("POST", base+"v1/ids", "application/json", `{"count":3}`, "wrong-wrong-wrong-wrong", 401)
 	do("POST", base+"v1/census", "application/octet-stream", strings.Repeat("507f1f77bcf86cd799439011\n", 100_000), deployToken, 200)
 	page = do("POST", base+"logout", "", "", "", 200)

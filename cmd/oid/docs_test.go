@@ -52,7 +52,7 @@ var unchecked = map[string]string{
 	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop":                                                                                     "serves, and kills; the test of examples/shop does the same",
 	"docs/zh-CN/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                         "kills the shop of the block before; the test of examples/shop does the same",
 	"README.zh-CN.md: console: $ go build ./examples/shop":                                                                                                 "serves, and kills; the test of examples/shop does the same",
-	"docs/deploy.md: text: # name    all or read  token, 16 characters or more":                                                                            "deploy_test.go runs it",
+	"docs/deploy.md: text: # name    all or read  token":                                                                                                   "deploy_test.go runs it",
 	"docs/deploy.md: nginx: location /oid/ {":                                                                                                              "deploy_test.go runs it",
 	"docs/deploy.md: sh: oid serve --token-file /etc/oid/tokens --base-url https://ids.example.com/oid/ --trusted-proxy 127.0.0.1":                         "deploy_test.go runs it",
 	"docs/deploy.md: caddy: ids.example.com {":                                                                                                             "deploy_test.go runs it",

@@ -40,10 +40,12 @@ const serveHelp = `Serve a page for people and an HTTP API for programs in other
 bulk, creation times and processes of ids, ranges, and the census of a dump.
 
 On a loopback address, the default, only this machine can connect. Any other
-address, and a proxy before the server, needs --token-file. The file holds a token of
-at least 16 characters, or a line for each of several:
+address, and a proxy before the server, needs --token-file. The file holds a token, or
+a line for each of several:
 
   NAME all|read TOKEN
+
+"openssl rand -hex 16" makes a token; the server refuses one of less than 128 bits.
 
 "read" permits looking, but neither new ids nor changes to the registry. Programs send
 a token as "Authorization: Bearer TOKEN", people log in with it.

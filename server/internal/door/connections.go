@@ -100,6 +100,13 @@ func network(a netip.Addr) netip.Addr {
 	return a
 }
 
+// clientOf returns the address of the sender of r, see network: the zero Addr at a Unix
+// socket.
+func clientOf(r *http.Request) netip.Addr {
+	a, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return network(a.Addr())
+}
+
 // add adds c, and reports whether there was room or could be made.
 func (l *connections) add(c *connection) bool {
 	l.mu.Lock()

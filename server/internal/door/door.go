@@ -48,7 +48,6 @@ type Door struct {
 	options     Options
 	origin      origin
 	crossOrigin *http.CrossOriginProtection
-	throttle    *throttle
 	ended       sync.Map            // the values of sessions that were logged out
 	loopback    atomic.Bool         // requests must be for a loopback name
 	slots       *semaphore.Weighted // one for each request that is worked on
@@ -69,7 +68,6 @@ func New(o *Options) (*Door, error) {
 	d := &Door{
 		options:     *o,
 		crossOrigin: http.NewCrossOriginProtection(),
-		throttle:    newThrottle(),
 		slots:       semaphore.NewWeighted(int64(o.Limits.Requests)),
 		heavy:       semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		uploads:     newUploads(o.Limits.Uploads),
@@ -161,7 +159,7 @@ type Policy struct {
 // Enter checks r and takes what its handler needs: memory, and a slot until the
 // response is sent. It reads the body first, so that a client that sends slowly holds
 // no slot. done gives back what was taken; it must be called after a nil error. The
-// error is one of this package, see [ErrBadBody], or a [*WaitError].
+// error is one of this package, see [ErrBadBody].
 func (d *Door) Enter(w *Recorder, r *http.Request, p Policy) (done func(), err error) {
 	switch err := d.checkOrigin(r, p.Access == Probe); {
 	case err != nil:
@@ -244,25 +242,11 @@ var (
 	ErrOrigin   = errors.New("the request comes from a page of another origin")
 	ErrProxied  = errors.New("this server has no token: start it with --token-file, and with --base-url and --trusted-proxy for the proxy")
 	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
-	ErrReadOnly = errors.New("this request needs another")
+	ErrReadOnly = errors.New("the token is read-only")
 	ErrSlowBody = errors.New("the body of the request was too slow")
-	ErrSlowest  = errors.New("the upload was slow, and others wait for its place; send it again later")
+	ErrSlowest  = errors.New("upload aborted: too slow while others were waiting; try again later")
 	ErrStopping = errors.New("the server is stopping; send the request again in a moment")
 	ErrTooLarge = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
 	ErrTooSlow  = errors.New("the upload was too slow")
 	ErrUnpacked = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
 )
-
-// WaitError is the error for a token that is not looked at, because wrong ones came
-// from its address. Its text is for clients.
-type WaitError struct {
-	Wait time.Duration // until the next one is looked at
-}
-
-// Error implements error.
-func (e *WaitError) Error() string {
-	return fmt.Sprintf("wrong tokens came from this address; wait %d s before the next", e.Seconds())
-}
-
-// Seconds returns Wait for a Retry-After header, rounded up.
-func (e *WaitError) Seconds() int { return int((e.Wait + time.Second - 1) / time.Second) }

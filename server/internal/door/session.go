@@ -64,15 +64,14 @@ func (d *Door) sessionOf(r *http.Request) *Token {
 	return found
 }
 
-// LogIn begins a session for a client that has sent the value of a token, and reports
-// whether it did: the value may be wrong. The error is a [*WaitError].
-func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) (ok bool, err error) {
-	t, err := d.tryToken(r, value)
-	if t == nil {
-		return false, err
+// LogIn begins a session for a client that has sent the value of a token. It returns false
+// if the value is wrong.
+func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) bool {
+	t := d.tryToken(r, value)
+	if t != nil {
+		d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
 	}
-	d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
-	return true, nil
+	return t != nil
 }
 
 // LogOut ends the session of r, if it has one.

@@ -6,43 +6,95 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
-	"net/netip"
 	"strings"
-	"sync"
-	"time"
 )
 
-// minToken is the number of characters that make a token hard to guess.
-const minToken = 16
-
-// ErrToken is wrapped by the errors of [New] and [Door.Listen] for a missing token or
-// one that is too short.
+// ErrToken is wrapped by the errors of [New] and [Door.Listen] for a missing token and for
+// one that others could guess.
 var ErrToken = errors.New("server: token")
 
 // Token permits its bearer to use the server.
 type Token struct {
 	Name     string // for the log
-	Value    string // at least 16 characters
+	Value    string // with 128 bits or more, see checkTokens
 	ReadOnly bool   // permits looking, but neither new ids nor changes to the registry
 }
 
-// checkTokens returns an error for tokens that are short or have one name.
+// checkTokens returns an error for tokens that others could guess, or that have the same
+// name or value.
 func checkTokens(all []Token) error {
 	names, values := map[string]bool{}, map[string]bool{}
 	for _, t := range all {
+		weakness := weaknessOf(t.Value)
 		switch {
-		case len(t.Value) < minToken:
-			return fmt.Errorf("%w of %d characters, want %d or more", ErrToken, len(t.Value), minToken)
+		case weakness != "":
+			return fmt.Errorf("%w %q is too easy to guess: %s; make one with \"openssl rand -hex 16\"", ErrToken, t.Name, weakness)
 		case names[t.Name]:
-			return fmt.Errorf("%w: two have the name %q", ErrToken, t.Name)
+			return fmt.Errorf("%w: two tokens have the name %q", ErrToken, t.Name)
 		case values[t.Value]:
-			return fmt.Errorf("%w: two are the same", ErrToken)
+			return fmt.Errorf("%w: two tokens have the same value", ErrToken)
 		}
 		names[t.Name], values[t.Value] = true, true
 	}
 	return nil
+}
+
+const (
+	digits    = "0123456789"
+	lowercase = "abcdefghijklmnopqrstuvwxyz"
+	uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+// alphabets are the characters that a token may consist of, the smallest first, and how
+// many random ones have 128 bits.
+var alphabets = []struct {
+	name, characters string
+	least            int
+}{
+	{"decimal digits", digits, 39},
+	{"hexadecimal digits", digits + "abcdefABCDEF", 32},
+	{"digits and lower-case letters", digits + lowercase, 26},
+	{"digits and upper-case letters", digits + uppercase, 26},
+	{"letters, digits and -._~+/=", digits + lowercase + uppercase + "-._~+/=", 22}, // those of RFC 6750
+}
+
+// leastDifferent is how many different characters a token has at least. A random one of 128
+// bits has fewer less than once in 10,000 times.
+const leastDifferent = 8
+
+// weaknessOf returns why a token cannot have 128 bits, or "". Whether it was made at random
+// cannot be seen.
+func weaknessOf(value string) string {
+	for _, a := range alphabets {
+		if strings.Trim(value, a.characters) != "" {
+			continue
+		}
+		different := map[rune]bool{}
+		for _, c := range value {
+			different[c] = true
+		}
+		switch {
+		case len(value) < a.least:
+			return fmt.Sprintf("it has %d %s, want %d or more", len(value), a.name, a.least)
+		case len(different) < leastDifferent:
+			return fmt.Sprintf("it has %d different characters, want %d or more", len(different), leastDifferent)
+		case repeats(value):
+			return "it repeats a shorter text"
+		}
+		return ""
+	}
+	return "it may have only letters, digits and -._~+/="
+}
+
+// repeats reports whether value begins again at its middle or before.
+func repeats(value string) bool {
+	for n := 1; n <= len(value)/2; n++ {
+		if strings.HasPrefix(value, value[n:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // tokenFor returns the token with a value, or nil. It takes the same time for all
@@ -76,10 +128,7 @@ func (d *Door) authorize(r *http.Request, access Access) error {
 	}
 	var t *Token
 	if value, ok := bearer(r); ok {
-		var err error
-		if t, err = d.tryToken(r, value); err != nil {
-			return err
-		}
+		t = d.tryToken(r, value)
 	} else {
 		t = d.sessionOf(r)
 	}
@@ -87,7 +136,7 @@ func (d *Door) authorize(r *http.Request, access Access) error {
 	case t == nil:
 		return ErrNoToken
 	case t.ReadOnly && access < Read:
-		return fmt.Errorf("the token %q is for reading only; %w", t.Name, ErrReadOnly)
+		return ErrReadOnly
 	}
 	return nil
 }
@@ -100,154 +149,12 @@ func (d *Door) TokenOf(r *http.Request) *Token {
 	return d.sessionOf(r)
 }
 
-// tryToken returns the token with a value, or nil if there is none. After several wrong
-// ones from the address of r the error is a [*WaitError] instead.
-func (d *Door) tryToken(r *http.Request, value string) (t *Token, err error) {
-	from := clientOf(r)
-	right, wait, wrong := d.throttle.try(from, value, func() bool {
-		t = d.tokenFor(value)
-		return t != nil
-	})
-	switch {
-	case wait > 0:
-		return nil, &WaitError{wait}
-	case !right:
-		d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", addressText(from)), slog.Int("wrong", wrong), slog.String("request", RequestID(r.Context())))
+// tryToken returns the token with a value that a client has sent, or nil. The log has the
+// wrong ones, without the value.
+func (d *Door) tryToken(r *http.Request, value string) *Token {
+	t := d.tokenFor(value)
+	if t == nil {
+		d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", r.RemoteAddr), slog.String("request", RequestID(r.Context())))
 	}
-	return t, nil
-}
-
-// addressText writes the address of a client for the log.
-func addressText(a netip.Addr) string {
-	if !a.IsValid() {
-		return "a Unix socket"
-	}
-	if a.Is6() {
-		return a.String() + "/64"
-	}
-	return a.String()
-}
-
-// throttle makes those who guess tokens wait, for longer with each wrong one. A right
-// token passes all the same: tokens are compared while their address has to wait, too, up
-// to a rate that is far too low for guessing. Those that were right at the same address
-// a while ago are compared at any rate, until very many wrong ones have come.
-type throttle struct {
-	mu    sync.Mutex
-	wrong map[netip.Addr]*guesses
-	right map[[sha256.Size]byte]time.Time // address and token, when they were right
-}
-
-// guesses are the wrong tokens from one address.
-type guesses struct {
-	count  int // that made the wait longer
-	last   time.Time
-	until  time.Time // others are answered with a WaitError
-	second window    // that were compared
-	hour   window    // all
-}
-
-// window counts events in one time of a fixed length after another.
-type window struct {
-	end time.Time
-	n   int
-}
-
-// add counts one more at a time, and returns how many there were in this window.
-func (w *window) add(now time.Time, length time.Duration) int {
-	if now.After(w.end) {
-		*w = window{end: now.Add(length)}
-	}
-	w.n++
-	return w.n
-}
-
-const (
-	freeGuesses  = 3 // without a delay: people mistype
-	firstDelay   = 500 * time.Millisecond
-	longestDelay = time.Minute
-	forgetAfter  = 10 * time.Minute // without another wrong token
-	rightFor     = time.Hour
-	maxRemember  = 50_000 // addresses, and right tokens
-
-	// Wrong tokens from one address. A program with an old token sends some in each
-	// second; at 20, trying one in a million of the shortest tokens of digits takes
-	// fifteen years.
-	looksPerSecond = 20
-	guessesPerHour = 1_000_000
-)
-
-func newThrottle() *throttle {
-	return &throttle{wrong: map[netip.Addr]*guesses{}, right: map[[sha256.Size]byte]time.Time{}}
-}
-
-// clientOf returns the address of the sender of r, see network.
-func clientOf(r *http.Request) netip.Addr {
-	a, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero Addr at a Unix socket
-	return network(a.Addr())
-}
-
-func rightKey(from netip.Addr, token string) [sha256.Size]byte {
-	return sha256.Sum256([]byte(from.String() + "\x00" + token))
-}
-
-// try compares the token of a client by isRight, unless its address has sent too many
-// wrong ones. For wrong ones it returns how long to wait for the next, or 0 and how many
-// there were.
-func (l *throttle) try(from netip.Addr, token string, isRight func() bool) (right bool, wait time.Duration, wrong int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	g, key := l.wrong[from], rightKey(from, token)
-	if g == nil || now.Sub(g.last) > forgetAfter || l.mayLook(g, key, now) {
-		if isRight() {
-			if len(l.right) >= maxRemember {
-				clear(l.right)
-			}
-			l.right[key] = now
-			return true, 0, 0
-		}
-	}
-	if g == nil || now.Sub(g.last) > forgetAfter {
-		if len(l.wrong) >= maxRemember {
-			l.forget(now)
-		}
-		g = &guesses{}
-		l.wrong[from] = g
-	}
-	g.second.add(now, time.Second)
-	g.hour.add(now, time.Hour)
-	if now.Before(g.until) {
-		return false, g.until.Sub(now), 0
-	}
-	g.count++
-	g.last = now
-	if g.count > freeGuesses {
-		g.until = now.Add(min(firstDelay<<min(g.count-freeGuesses-1, 20), longestDelay))
-	}
-	return false, 0, g.count
-}
-
-// mayLook reports whether a token is compared although its address has sent wrong ones.
-func (l *throttle) mayLook(g *guesses, key [sha256.Size]byte, now time.Time) bool {
-	if now.After(g.second.end) || g.second.n < looksPerSecond {
-		return true
-	}
-	at, before := l.right[key]
-	return before && now.Sub(at) < rightFor && (now.After(g.hour.end) || g.hour.n < guessesPerHour)
-}
-
-// forget removes the addresses of which nothing wrong came for a while, or if there
-// are none all that may send again.
-func (l *throttle) forget(now time.Time) {
-	for _, old := range []func(*guesses) bool{
-		func(g *guesses) bool { return now.Sub(g.last) > forgetAfter },
-		func(g *guesses) bool { return now.After(g.until) },
-		func(*guesses) bool { return true },
-	} {
-		maps.DeleteFunc(l.wrong, func(_ netip.Addr, g *guesses) bool { return old(g) })
-		if len(l.wrong) < maxRemember {
-			return
-		}
-	}
+	return t
 }
