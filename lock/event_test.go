@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -26,7 +27,7 @@ func (s *told) lease(k *keeper) *lock.Lease {
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
 	}
-	return lock.NewLease(context.Background(), "job", lock.Owner{}, tell, engine.Grant{
+	return calls.NewLease(context.Background(), "job", lock.Owner{}, tell, engine.Grant{
 		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: k,
 	})
 }
@@ -108,7 +109,7 @@ type locker struct {
 	lease *lock.Lease
 }
 
-func (l locker) Acquire(context.Context, string, ...lock.AcquireOptions) (*lock.Lease, error) {
+func (l locker) Acquire(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error) {
 	return l.lease, nil
 }
 
@@ -125,7 +126,7 @@ func TestDoEndsWithTheLease(t *testing.T) {
 				t.Errorf("cause %v, want ErrLost", cause)
 			}
 			return boom
-		})
+		}, nil)
 		if !errors.Is(err, boom) || !errors.Is(err, lock.ErrLost) {
 			t.Errorf("Do: %v, want boom and ErrLost", err)
 		}

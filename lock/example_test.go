@@ -35,12 +35,12 @@ func Example() {
 	defer done()
 	ctx := context.Background()
 
-	lease, err := l.Acquire(ctx, "nightly-report")
+	lease, err := l.Acquire(ctx, "nightly-report", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	held := (*lock.HeldError)(nil)
-	if _, err := l.TryAcquire(ctx, "nightly-report"); errors.As(err, &held) {
+	if _, err := l.TryAcquire(ctx, "nightly-report", nil); errors.As(err, &held) {
 		fmt.Println("held by this process:", held.Status.Owner == lease.Owner())
 	}
 	fmt.Println("released:", lease.Release())
@@ -58,11 +58,11 @@ func ExampleOnce() {
 	defer done()
 
 	for _, host := range []string{"first", "second"} {
-		run, err := lock.Once(context.Background(), l, "nightly-report", lock.Key("2026-11-24"),
+		run, err := lock.Once(context.Background(), l, "nightly-report", lock.KeySchedule("2026-11-24"),
 			func(ctx context.Context, lease *lock.Lease, run lock.Run) error {
 				fmt.Println(host, "host runs", run.Tick)
 				return nil
-			})
+			}, nil)
 		fmt.Println(host, "host:", run.Outcome, run.Here, err)
 	}
 	// Output:
@@ -80,7 +80,7 @@ func ExampleSlots() {
 	workers := lock.Slots(l, 2)
 	numbers := map[int]bool{}
 	for range 2 {
-		lease, err := workers.Acquire(ctx, "resize")
+		lease, err := workers.Acquire(ctx, "resize", nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func ExampleSlots() {
 	}
 	fmt.Println("slots:", numbers)
 	held := (*lock.HeldError)(nil)
-	if _, err := workers.TryAcquire(ctx, "resize"); errors.As(err, &held) {
+	if _, err := workers.TryAcquire(ctx, "resize", nil); errors.As(err, &held) {
 		fmt.Println("none of", held.Slots, "is free")
 	}
 	// Output:
@@ -110,7 +110,7 @@ func ExampleLead() {
 			return errors.New("the database is away")
 		}
 		return nil // a real leader works here until ctx ends
-	}, lock.LeadOptions{
+	}, &lock.LeadOptions{
 		Pause: 10 * time.Millisecond,
 		Events: func(e lock.Event) {
 			fmt.Println(e.Kind, e.Err)

@@ -19,7 +19,7 @@ type LeadOptions struct {
 	MaxPause time.Duration
 	// Acquire tunes the leases.
 	Acquire AcquireOptions
-	// Events receives Acquired at the start of each term and Paused after it, in order.
+	// Events receives EventAcquired at the start of each term and EventPaused after it, in order.
 	// Nil disables it. The Locker's own events are sent as well, to its own function.
 	Events func(Event)
 }
@@ -49,13 +49,8 @@ const (
 //   - f panics: the lock is released, and the panic goes on in the caller of Lead.
 //   - the lock cannot be taken because of an error that does not pass, see
 //     [Locker.Acquire]: Lead returns it.
-//
-// At most one LeadOptions may be given.
-func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...LeadOptions) error {
-	var options LeadOptions
-	if len(o) > 0 {
-		options = o[0]
-	}
+func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *LeadOptions) error {
+	options := *cmp.Or(o, &LeadOptions{})
 	if options.Pause < 0 || options.MaxPause < 0 {
 		return fmt.Errorf("%w pause: LeadOptions.Pause %v, MaxPause %v: want 0 or more", ErrInvalid, options.Pause, options.MaxPause)
 	}
@@ -64,14 +59,14 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	pause := min(options.Pause, options.MaxPause)
 	for {
 		asked := time.Now()
-		lease, err := l.Acquire(ctx, name, options.Acquire)
+		lease, err := l.Acquire(ctx, name, &options.Acquire)
 		if err != nil && ctx.Err() != nil {
 			return leadEnded(ctx, name, err)
 		} else if err != nil {
 			return err
 		}
 		began := time.Now()
-		options.tell(lease, Acquired, began.Sub(asked), nil)
+		options.tell(lease, EventAcquired, began.Sub(asked), nil)
 		var work error
 		err = doUnder(ctx, lease, func(ctx context.Context, lease *Lease) error {
 			work = f(ctx, lease)
@@ -87,7 +82,7 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 		}
 		sleep := pause/2 + rand.N(pause/2+1)
 		pause = min(2*pause, options.MaxPause)
-		options.tell(lease, Paused, sleep, err)
+		options.tell(lease, EventPaused, sleep, err)
 		select {
 		case <-time.After(sleep):
 		case <-ctx.Done():

@@ -25,14 +25,14 @@ func (l *leader) lead(ctx context.Context, f func(ctx context.Context, term int)
 	term := 0
 	o.Events = func(e lock.Event) {
 		fmt.Fprintf(&l.events, "%s %d; ", e.Kind, e.Fence)
-		if e.Kind == lock.Paused {
+		if e.Kind == lock.EventPaused {
 			l.pauses, l.errs = append(l.pauses, e.Took), append(l.errs, e.Err)
 		}
 	}
 	return lock.Lead(ctx, &l.place, "chair", func(ctx context.Context, lease *lock.Lease) error {
 		term++
 		return f(ctx, term)
-	}, o)
+	}, &o)
 }
 
 var errResigned = errors.New("resigned")
@@ -109,7 +109,7 @@ func TestLeadEndsWithCtx(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var l leader
-			if _, err := l.place.TryAcquire(t.Context(), "chair"); err != nil {
+			if _, err := l.place.TryAcquire(t.Context(), "chair", nil); err != nil {
 				t.Fatal(err)
 			}
 			time.AfterFunc(time.Second, func() { l.place.clear(false) })
@@ -160,16 +160,16 @@ type refusing struct{ lock.Locker }
 
 var errRefused = errors.New("wrong password")
 
-func (refusing) Acquire(context.Context, string, ...lock.AcquireOptions) (*lock.Lease, error) {
+func (refusing) Acquire(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error) {
 	return nil, errRefused
 }
 
 func TestLeadReturnsErrors(t *testing.T) {
-	if err := lock.Lead(t.Context(), refusing{}, "chair", nil); !errors.Is(err, errRefused) {
+	if err := lock.Lead(t.Context(), refusing{}, "chair", nil, nil); !errors.Is(err, errRefused) {
 		t.Errorf("Lead: %v, want that of Acquire", err)
 	}
 	for _, o := range []lock.LeadOptions{{Pause: -1}, {MaxPause: -1}} {
-		if err := lock.Lead(t.Context(), refusing{}, "chair", nil, o); !errors.Is(err, lock.ErrInvalid) {
+		if err := lock.Lead(t.Context(), refusing{}, "chair", nil, &o); !errors.Is(err, lock.ErrInvalid) {
 			t.Errorf("Lead with %+v: %v, want ErrInvalid", o, err)
 		}
 	}

@@ -40,10 +40,9 @@ type Lease struct {
 	cancel   context.CancelCauseFunc // nil until somebody asks for ctx
 }
 
-// NewLease begins a lease. Only the engines of this module can call it. The
-// lease's context has the values of ctx and does not end with ctx. events may be
+// newLease begins a lease for an engine. The lease's context has the values of ctx and does not end with ctx. events may be
 // nil.
-func NewLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
+func newLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
 	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, began: time.Now()}
 	first := g.TTL / 3
 	if !g.Deadline.IsZero() {
@@ -127,7 +126,7 @@ func (l *Lease) Release() error {
 	if before != nil {
 		err = before
 	}
-	l.tell(Released, err)
+	l.tell(EventReleased, err)
 	return err
 }
 
@@ -151,7 +150,7 @@ func (l *Lease) end(cause error) {
 		l.cancel(cause)
 	}
 	if cause != ErrReleased && l.events != nil {
-		go l.tell(Lost, cause) // not with mu held
+		go l.tell(EventLost, cause) // not with mu held
 	}
 }
 
@@ -211,7 +210,7 @@ func (l *Lease) renew() {
 		if l.failed {
 			l.failed = false
 			if l.events != nil {
-				go l.tell(RenewedLate, nil)
+				go l.tell(EventRenewedLate, nil)
 			}
 		}
 		l.renewal.Reset(l.grant.TTL / 3)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -34,7 +35,7 @@ func (k *keeper) Free() error {
 const ttl = 30 * time.Second
 
 func begin(k *keeper) *lock.Lease {
-	return lock.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
+	return calls.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
 		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: k,
 	})
 }
@@ -127,7 +128,7 @@ func TestLeaseEndsAtOnceWhenLost(t *testing.T) {
 // by whichever timer runs first.
 func TestCheckAsksTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
+		lease := calls.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
 			Deadline: time.Now().Add(-time.Nanosecond), TTL: 3 * time.Hour,
 			Keeper: &keeper{},
 		})
@@ -171,7 +172,7 @@ func TestReleaseReturnsTheErrorOfTheEngine(t *testing.T) {
 // before its deadline.
 func TestShortGrantIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
+		lease := calls.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
 			Deadline: time.Now().Add(ttl / 6), TTL: ttl,
 			Keeper: &keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }},
 		})

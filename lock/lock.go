@@ -15,20 +15,20 @@ import (
 )
 
 // Locker takes locks. Any number of goroutines may share one. Locks are not
-// reentrant: acquiring a lock that you hold blocks until ctx ends. The interface
-// may grow; outside of this module implement it only by embedding one.
+// reentrant: acquiring a lock that you hold blocks until ctx ends. Only the engines of
+// this module implement it; wrap one by embedding it.
 type Locker interface {
 	// Acquire takes the lock, waiting for it as long as ctx allows. It repeats
 	// attempts whose errors may pass, such as an unreachable server, and returns
 	// other errors at once, such as a wrong password. When ctx ends, the error
 	// wraps the error of ctx and the obstacle: a [HeldError] or the last error of
 	// the engine. The lease does not end with ctx, which limits only the waiting;
-	// [Do] joins the two. At most one AcquireOptions may be given.
-	Acquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
+	// [Do] joins the two. The options may be nil.
+	Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
 	// TryAcquire takes the lock if it is free. If another has it, the error is or wraps a
 	// [HeldError]; any other error means that it is not known whether the lock is free.
-	TryAcquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
+	TryAcquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
 	// Status returns who has the lock. That may have changed by the time it
 	// returns. The status of a name that was never used is that of a free lock. With an
@@ -39,15 +39,33 @@ type Locker interface {
 	// none is.
 	List(ctx context.Context) ([]Status, error)
 
-	// Note returns what [Once] and [Runs] keep beside the lock. Like Acquire it
-	// repeats attempts whose errors may pass, as long as ctx allows.
-	Note(ctx context.Context, name string) (engine.Note, error)
-
 	// Close frees what the Locker itself uses, and ends its waiting Acquires with
 	// [ErrClosed]. It does not release leases: do that first. One that is still held is
 	// not renewed any more: it ends at its deadline with [ErrExpired] and the event
-	// [Lost], and its lock is not free before that. In filelock it has no deadline.
+	// [EventLost], and its lock is not free before that. In filelock it has no deadline.
 	Close() error
+
+	// note returns what [Once], [Runs] and [Slots] keep beside the lock. Like Acquire it
+	// repeats attempts whose errors may pass, as long as ctx allows.
+	note(ctx context.Context, name string) (engine.Note, error)
+}
+
+// withNotes is a Locker that reads notes by a function of its engine.
+type withNotes struct {
+	Locker
+	read func(ctx context.Context, name string) (engine.Note, error)
+}
+
+func (l withNotes) note(ctx context.Context, name string) (engine.Note, error) {
+	return l.read(ctx, name)
+}
+
+// The engines cannot reach what this package does not export, except by these functions.
+func init() {
+	engine.NewLease = newLease
+	engine.WithNotes = func(l Locker, read func(context.Context, string) (engine.Note, error)) Locker {
+		return withNotes{l, read}
+	}
 }
 
 // AcquireOptions tune one Acquire. The zero value is ready to use.
@@ -153,7 +171,7 @@ type Holder struct {
 	// Group is the process group that the lock protects beside the process, 0 if
 	// none and -1 if it does not exist yet, see [AcquireOptions.Group].
 	Group int `json:"group,omitempty"`
-	// State shows whether the process and its group still run. It is Unknown
+	// State shows whether the process and its group still run. It is StateUnknown
 	// unless they belong to this host, boot and pid namespace.
 	State State `json:"-"`
 }
@@ -163,9 +181,9 @@ type State string
 
 // The states of a holder.
 const (
-	Unknown State = ""
-	Alive   State = "alive"
-	Ended   State = "ended"
+	StateUnknown State = ""
+	StateAlive   State = "alive"
+	StateEnded   State = "ended"
 )
 
 // EventKind is what happened to a lock, in lower case with hyphens.
@@ -173,25 +191,25 @@ type EventKind string
 
 // The kinds of events.
 const (
-	// Waiting: the lock is held by another, and Acquire waits for it.
-	Waiting EventKind = "waiting"
-	// Unanswered: a request of an Acquire that waits has failed, or there was no answer for
+	// EventWaiting: the lock is held by another, and Acquire waits for it.
+	EventWaiting EventKind = "waiting"
+	// EventUnanswered: a request of an Acquire that waits has failed, or there was no answer for
 	// five seconds; Err is why. Acquire goes on, and tells it again only after an answer.
-	Unanswered EventKind = "unanswered"
-	// Acquired: a lease has begun. Took is the time from the call to the lease.
-	Acquired EventKind = "acquired"
-	// RenewedLate: a renewal has succeeded after at least one that failed. Took
+	EventUnanswered EventKind = "unanswered"
+	// EventAcquired: a lease has begun. Took is the time from the call to the lease.
+	EventAcquired EventKind = "acquired"
+	// EventRenewedLate: a renewal has succeeded after at least one that failed. Took
 	// is the age of the lease.
-	RenewedLate EventKind = "renewed-late"
-	// Lost: the lease has ended before it was released; Err is the reason. Took is
+	EventRenewedLate EventKind = "renewed-late"
+	// EventLost: the lease has ended before it was released; Err is the reason. Took is
 	// the age of the lease.
-	Lost EventKind = "lost"
-	// Released: the lease was released; Err is the error of Release. Took is
+	EventLost EventKind = "lost"
+	// EventReleased: the lease was released; Err is the error of Release. Took is
 	// the age of the lease.
-	Released EventKind = "released"
-	// Paused: a term of [Lead] has ended for the reason Err, and Lead asks for the lock
+	EventReleased EventKind = "released"
+	// EventPaused: a term of [Lead] has ended for the reason Err, and Lead asks for the lock
 	// again after the time Took.
-	Paused EventKind = "paused"
+	EventPaused EventKind = "paused"
 )
 
 // Event is something that happened to a lock in this process. The engines'
@@ -209,10 +227,9 @@ type Event struct {
 // Do takes the lock, waiting as long as ctx allows, calls f, and releases the
 // lock. The context that f gets ends with ctx and with the lease; f should
 // return soon after. Do returns the error of f, or the cause of the lease's end
-// if the lease was lost before f returned, or both joined. At most one
-// AcquireOptions may be given.
-func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...AcquireOptions) error {
-	lease, err := l.Acquire(ctx, name, o...)
+// if the lease was lost before f returned, or both joined. The options may be nil.
+func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *AcquireOptions) error {
+	lease, err := l.Acquire(ctx, name, o)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,7 @@ import (
 type OnceOptions struct {
 	// Retry is how often a tick may be begun again after an attempt that failed or
 	// whose holder died. With it, a call whose tick another host is running waits for
-	// the outcome and, if that is not [Done], begins the tick again. Default: never.
+	// the outcome and, if that is not [OutcomeDone], begins the tick again. Default: never.
 	Retry int
 	// CatchUp is how many missed ticks a call may run before its own, oldest first; if
 	// more were missed, the oldest are left out. It is at most 16. A key has none.
@@ -38,8 +39,7 @@ type OnceOptions struct {
 // returns an error that wraps [ErrBetween].
 //
 // f runs under the lock. Its context ends with ctx and with the lease, see [Do]. The start
-// is recorded before f is called, and the outcome after it: [Done] if f returned nil. At
-// most one OnceOptions may be given.
+// is recorded before f is called, and the outcome after it: [OutcomeDone] if f returned nil.
 //
 // Once returns what is known of the tick. Run.Here reports whether f ran for it; the
 // error is then that of f, or says that the lock was lost. If the place of the lock did not
@@ -63,11 +63,8 @@ type OnceOptions struct {
 // tick at which no host calls Once is missed. If the engine loses the record, as a
 // Redis without persistence does when it restarts, a tick that has run may run again if
 // a host calls Once after that; Run.First is then set.
-func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o ...OnceOptions) (Run, error) {
-	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now()}
-	if len(o) > 0 {
-		c.options = o[0]
-	}
+func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o *OnceOptions) (Run, error) {
+	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now(), options: *cmp.Or(o, &OnceOptions{})}
 	if err := c.check(); err != nil {
 		return Run{}, err
 	}
@@ -89,7 +86,7 @@ func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx con
 	if !c.over(&r, now) {
 		err = c.take(ctx, waiting)
 	}
-	if c.result.Outcome == Running { // or its holder has died
+	if c.result.Outcome == OutcomeRunning { // or its holder has died
 		c.result = c.known(ctx)
 	}
 	if err == nil {
@@ -138,12 +135,12 @@ func (c *once) over(r *record, now time.Time) bool {
 	switch {
 	case x != nil:
 		c.result = x.public()
-		return x.Outcome == Done || x.Attempt > c.options.Retry
+		return x.Outcome == OutcomeDone || x.Attempt > c.options.Retry
 	case c.tick.Key == "" && (r.forgot(c.tick) || c.tooLate(c.tick, now)):
-		c.result, c.err = Run{Tick: c.tick, Outcome: Missed}, ErrTooLate
+		c.result, c.err = Run{Tick: c.tick, Outcome: OutcomeMissed}, ErrTooLate
 		return true
 	}
-	c.result = Run{Tick: c.tick, Outcome: Missed}
+	c.result = Run{Tick: c.tick, Outcome: OutcomeMissed}
 	return false
 }
 
@@ -201,7 +198,7 @@ func (c *once) take(ctx, waiting context.Context) error {
 			}
 		}
 	})
-	lease, err := acquire(waiting, c.name, c.options.Acquire)
+	lease, err := acquire(waiting, c.name, &c.options.Acquire)
 	over := context.Cause(waiting) == errOver
 	stop(nil)
 	looks.Wait()
@@ -243,8 +240,8 @@ func (c *once) run(ctx context.Context, lease *Lease) error {
 	}
 	w := &writer{lease: lease, record: r, now: now, read: time.Now()}
 	for i := range w.record.Runs {
-		if x := &w.record.Runs[i]; x.Outcome == Running { // its holder has lost the lock
-			x.Outcome = Died
+		if x := &w.record.Runs[i]; x.Outcome == OutcomeRunning { // its holder has lost the lock
+			x.Outcome = OutcomeDied
 		}
 	}
 	if c.over(&w.record, now) {
@@ -291,21 +288,21 @@ func (w *writer) time() time.Time { return w.now.Add(time.Since(w.read)).UTC() }
 
 // attempt runs a tick once.
 func (w *writer) attempt(ctx context.Context, t Tick, first bool, f func(context.Context, *Lease, Run) error) (Run, error) {
-	x := run{Time: t.Time, Key: t.Key, Attempt: 1, Outcome: Running, Owner: w.lease.Owner(), Fence: w.lease.Fence(), Start: w.time()}
+	x := run{Time: t.Time, Key: t.Key, Attempt: 1, Outcome: OutcomeRunning, Owner: w.lease.Owner(), Fence: w.lease.Fence(), Start: w.time()}
 	x.Host, _ = os.Hostname() // unknown is empty
 	if old := w.record.find(t); old != nil {
 		x.Attempt = old.Attempt + 1
 	}
 	w.record.put(x)
 	if err := w.write(ctx); err != nil {
-		return Run{Tick: t, Outcome: Missed}, fmt.Errorf("record the start: %w", err)
+		return Run{Tick: t, Outcome: OutcomeMissed}, fmt.Errorf("record the start: %w", err)
 	}
 	result := x.public()
 	result.First, result.Here = first, true
 	err := f(ctx, w.lease, result)
-	x.Outcome, x.End = Done, w.time()
+	x.Outcome, x.End = OutcomeDone, w.time()
 	if err != nil {
-		x.Outcome = Failed
+		x.Outcome = OutcomeFailed
 	}
 	code := interface{ ExitCode() int }(nil)
 	switch {

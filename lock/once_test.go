@@ -34,7 +34,7 @@ func once(t *testing.T, p *place, s lock.Schedule, err error, o lock.OnceOptions
 	return lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
 		time.Sleep(time.Second)
 		return err
-	}, o)
+	}, &o)
 }
 
 // runs returns what Runs shows, in one line.
@@ -62,11 +62,11 @@ func runs(t *testing.T, p *place) string {
 // never.
 func TestOnceRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, key := &place{}, lock.Key("invoice 7")
+		p, key := openPlace(&place{}), lock.KeySchedule("invoice 7")
 		if r, err := once(t, p, key, exit(3), lock.OnceOptions{}); !errors.Is(err, exit(3)) || err.Error() != "exit 3" || !r.Here || !r.First || *r.ExitCode != 3 {
 			t.Errorf("the first: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.Failed {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.OutcomeFailed {
 			t.Errorf("without Retry: %+v, %v", r, err)
 		}
 		if r, err := once(t, p, key, errors.New("boom"), lock.OnceOptions{Retry: 2}); err == nil || r.First || r.Attempt != 2 || r.ExitCode != nil {
@@ -81,16 +81,16 @@ func TestOnceRetry(t *testing.T) {
 		if r, err := once(t, p, key, nil, lock.OnceOptions{Retry: 2}); err != nil || r.Attempt != 3 || !r.Here {
 			t.Errorf("the third attempt: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, key, nil, lock.OnceOptions{Retry: 9}); err != nil || r.Here || r.Outcome != lock.Done || r.Attempt != 3 {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{Retry: 9}); err != nil || r.Here || r.Outcome != lock.OutcomeDone || r.Attempt != 3 {
 			t.Errorf("done: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, lock.Key("invoice 8"), nil, lock.OnceOptions{}); err != nil || !r.Here || r.First {
+		if r, err := once(t, p, lock.KeySchedule("invoice 8"), nil, lock.OnceOptions{}); err != nil || !r.Here || r.First {
 			t.Errorf("another key: %+v, %v", r, err)
 		}
 		if got, want := runs(t, p), "invoice 7 done 3 code 0; invoice 8 done code 0; "; got != want || p.life != 400*24*time.Hour {
 			t.Errorf("runs %s for %v, want %s for 400 days", got, p.life, want)
 		}
-		if r, err := once(t, p, lock.Key("invoice 9"), exit(-1), lock.OnceOptions{}); !errors.Is(err, exit(-1)) || r.ExitCode != nil {
+		if r, err := once(t, p, lock.KeySchedule("invoice 9"), exit(-1), lock.OnceOptions{}); !errors.Is(err, exit(-1)) || r.ExitCode != nil {
 			t.Errorf("ended by a signal: %+v, %v; want no exit code", r, err)
 		}
 	})
@@ -100,24 +100,24 @@ func TestOnceRetry(t *testing.T) {
 // its outcome, others do not.
 func TestOnceHolderDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, key := &place{}, lock.Key("k")
+		p, key := openPlace(&place{}), lock.KeySchedule("k")
 		var calls sync.WaitGroup
 		calls.Go(func() {
 			if r, err := lock.Once(t.Context(), p, "job", key, func(ctx context.Context, _ *lock.Lease, _ lock.Run) error {
 				<-ctx.Done()
 				return ctx.Err()
-			}); !errors.Is(err, lock.ErrLost) || !r.Here {
+			}, nil); !errors.Is(err, lock.ErrLost) || !r.Here {
 				t.Errorf("the holder: %+v, %v; want ErrLost", r, err)
 			}
 		})
 		time.Sleep(time.Second)
-		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Outcome != lock.Running {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Outcome != lock.OutcomeRunning {
 			t.Errorf("without Retry: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, key, nil, lock.OnceOptions{Wait: time.Second, Retry: 1}); err != nil || r.Outcome != lock.Running {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{Wait: time.Second, Retry: 1}); err != nil || r.Outcome != lock.OutcomeRunning {
 			t.Errorf("with Retry and Wait: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, key, nil, lock.OnceOptions{Wait: -1, Retry: 1}); err != nil || r.Outcome != lock.Running {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{Wait: -1, Retry: 1}); err != nil || r.Outcome != lock.OutcomeRunning {
 			t.Errorf("with Retry and without Wait: %+v, %v", r, err)
 		}
 		if got, want := runs(t, p), "k running; "; got != want {
@@ -135,7 +135,7 @@ func TestOnceHolderDies(t *testing.T) {
 		if got, want := runs(t, p), "k died; "; got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}
-		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.Died {
+		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.OutcomeDied {
 			t.Errorf("after the death: %+v, %v; want that it died, as Runs says", r, err)
 		}
 		p.clear(false)
@@ -143,14 +143,14 @@ func TestOnceHolderDies(t *testing.T) {
 		if got, want := runs(t, p), "k done 2 code 0; "; got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}
-		_, _ = lock.Once(t.Context(), p, "job", lock.Key("l"), func(context.Context, *lock.Lease, lock.Run) error {
+		_, _ = lock.Once(t.Context(), p, "job", lock.KeySchedule("l"), func(context.Context, *lock.Lease, lock.Run) error {
 			p.clear(false)
 			return nil
-		})
-		if r, err := once(t, p, lock.Key("m"), nil, lock.OnceOptions{}); err != nil || !r.Here {
+		}, nil)
+		if r, err := once(t, p, lock.KeySchedule("m"), nil, lock.OnceOptions{}); err != nil || !r.Here {
 			t.Errorf("the next: %+v, %v", r, err)
 		}
-		if r, err := once(t, p, lock.Key("l"), nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.Died {
+		if r, err := once(t, p, lock.KeySchedule("l"), nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.OutcomeDied {
 			t.Errorf("of the one that died: %+v, %v; want that", r, err)
 		}
 	})
@@ -159,7 +159,7 @@ func TestOnceHolderDies(t *testing.T) {
 // When ctx ends, no further tick is begun, and the outcome is recorded nevertheless.
 func TestOnceEndsWithCtx(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -174,7 +174,7 @@ func TestOnceEndsWithCtx(t *testing.T) {
 			})
 			cancel()
 			return nil
-		}, lock.OnceOptions{CatchUp: 2})
+		}, &lock.OnceOptions{CatchUp: 2})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want Canceled", err)
 		}
@@ -189,26 +189,26 @@ func TestOnceEndsWithCtx(t *testing.T) {
 // without it.
 func TestOnceWithoutARecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, boom := &place{}, errors.New("boom")
+		p, boom := openPlace(&place{}), errors.New("boom")
 		broken := func(err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.broken = err
 		}
 		run := func(key string, wait time.Duration, o lock.OnceOptions) (lock.Run, error) {
-			return lock.Once(t.Context(), p, "job", lock.Key(key), func(context.Context, *lock.Lease, lock.Run) error {
+			return lock.Once(t.Context(), p, "job", lock.KeySchedule(key), func(context.Context, *lock.Lease, lock.Run) error {
 				broken(boom)
 				time.AfterFunc(wait, func() { broken(nil) })
 				return nil
-			}, o)
+			}, &o)
 		}
-		if r, err := run("a", 3*time.Second, lock.OnceOptions{}); err != nil || r.Outcome != lock.Done {
+		if r, err := run("a", 3*time.Second, lock.OnceOptions{}); err != nil || r.Outcome != lock.OutcomeDone {
 			t.Errorf("3 s: %+v, %v", r, err)
 		}
 		if r, err := run("b", time.Hour, lock.OnceOptions{}); !errors.Is(err, boom) || !r.Here {
 			t.Errorf("an hour: %+v, %v; want boom", r, err)
 		}
-		if _, err := once(t, p, lock.Key("c"), nil, lock.OnceOptions{}); !errors.Is(err, boom) {
+		if _, err := once(t, p, lock.KeySchedule("c"), nil, lock.OnceOptions{}); !errors.Is(err, boom) {
 			t.Errorf("cannot be read: %v, want boom", err)
 		}
 		broken(nil)
@@ -216,7 +216,7 @@ func TestOnceWithoutARecord(t *testing.T) {
 			t.Errorf("runs %s, want %s", got, want)
 		}
 		p.note = `{"version":2}`
-		if _, err := once(t, p, lock.Key("c"), nil, lock.OnceOptions{}); err == nil {
+		if _, err := once(t, p, lock.KeySchedule("c"), nil, lock.OnceOptions{}); err == nil {
 			t.Error("a record of another version was overwritten")
 		}
 	})
@@ -225,8 +225,8 @@ func TestOnceWithoutARecord(t *testing.T) {
 // A call that cannot read the record once it has the lock runs nothing and says so.
 func TestOnceCannotReadUnderTheLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, boom := &place{}, errors.New("boom")
-		if _, err := p.TryAcquire(t.Context(), "job"); err != nil {
+		p, boom := openPlace(&place{}), errors.New("boom")
+		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(30*time.Second, func() {
@@ -235,7 +235,7 @@ func TestOnceCannotReadUnderTheLock(t *testing.T) {
 			p.mu.Unlock()
 			p.clear(false)
 		})
-		r, err := once(t, p, lock.Key("k"), nil, lock.OnceOptions{Wait: time.Minute})
+		r, err := once(t, p, lock.KeySchedule("k"), nil, lock.OnceOptions{Wait: time.Minute})
 		if !errors.Is(err, boom) || r.Here || !strings.HasPrefix(err.Error(), `lock: once "job" at k: `) {
 			t.Errorf("%+v, %v; want boom, with the name and the tick", r, err)
 		}
@@ -245,8 +245,8 @@ func TestOnceCannotReadUnderTheLock(t *testing.T) {
 // A call that may not wait does not wait for the lock, and for an answer only a moment.
 func TestOnceWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{}
-		if _, err := p.TryAcquire(t.Context(), "job"); err != nil {
+		p := openPlace(&place{})
+		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
@@ -260,7 +260,7 @@ func TestOnceWaitsForAnAnswer(t *testing.T) {
 		} {
 			p.slow = test.slow
 			began := time.Now()
-			_, err := once(t, p, lock.Key("k"), nil, lock.OnceOptions{Wait: test.wait})
+			_, err := once(t, p, lock.KeySchedule("k"), nil, lock.OnceOptions{Wait: test.wait})
 			if took := time.Since(began); !errors.Is(err, test.want) || (took-test.took).Abs() > time.Second/10 {
 				t.Errorf("Wait %v, answers after %v: %v after %v, want %v after %v", test.wait, test.slow, err, took, test.want, test.took)
 			}
@@ -271,9 +271,9 @@ func TestOnceWaitsForAnAnswer(t *testing.T) {
 // The tick is that of the time of the call, however long the place takes to answer.
 func TestOnceWithASlowPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{slow: 8 * time.Minute}
+		p := openPlace(&place{slow: 8 * time.Minute})
 		want := time.Now()
-		if r, err := once(t, p, lock.Every(tenMinutes), nil, lock.OnceOptions{}); err != nil || !r.Tick.Time.Equal(want) {
+		if r, err := once(t, p, lock.EverySchedule(tenMinutes), nil, lock.OnceOptions{}); err != nil || !r.Tick.Time.Equal(want) {
 			t.Errorf("tick %v, %v; want %v", r.Tick, err, want)
 		}
 	})
@@ -282,7 +282,7 @@ func TestOnceWithASlowPlace(t *testing.T) {
 // A holder that has no fence, such as flock(1), does not run the tick.
 func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -291,7 +291,7 @@ func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 		p.holder = &held{p: p}
 		p.mu.Unlock()
 		for _, wait := range []time.Duration{-1, time.Minute} {
-			if r, err := once(t, p, s, nil, lock.OnceOptions{Wait: wait}); !errors.Is(err, lock.ErrHeld) || r.Outcome != lock.Missed {
+			if r, err := once(t, p, s, nil, lock.OnceOptions{Wait: wait}); !errors.Is(err, lock.ErrHeld) || r.Outcome != lock.OutcomeMissed {
 				t.Errorf("Wait %v: %+v, %v; want ErrHeld", wait, r, err)
 			}
 		}
@@ -301,10 +301,10 @@ func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 // Keys do not push out ticks, nor ticks keys.
 func TestOnceWithKeysAndTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		for i := range 40 {
 			for _, want := range []bool{true, false} {
-				for _, s := range []lock.Schedule{s, lock.Key(fmt.Sprint(i)), lock.Key(fmt.Sprint(max(i-15, 0)))} {
+				for _, s := range []lock.Schedule{s, lock.KeySchedule(fmt.Sprint(i)), lock.KeySchedule(fmt.Sprint(max(i-15, 0)))} {
 					if r, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil || r.Here && !want {
 						t.Errorf("%d: %v has run again: %v", i, r.Tick, err)
 					}
@@ -324,19 +324,19 @@ func TestOnceRefuses(t *testing.T) {
 		s    lock.Schedule
 		o    lock.OnceOptions
 	}{
-		{"", lock.Every(time.Hour), lock.OnceOptions{}},
+		{"", lock.EverySchedule(time.Hour), lock.OnceOptions{}},
 		{"job", lock.Schedule{}, lock.OnceOptions{}},
-		{"job", lock.Every(0), lock.OnceOptions{}},
-		{"job", lock.Every(-time.Second), lock.OnceOptions{}},
-		{"job", lock.Key(""), lock.OnceOptions{}},
-		{"job", lock.Key("\nk"), lock.OnceOptions{}},
-		{"job", lock.Key(strings.Repeat("k", lock.MaxName+1)), lock.OnceOptions{}},
-		{"job", lock.Key("k"), lock.OnceOptions{CatchUp: 1}},
-		{"job", lock.Every(time.Hour), lock.OnceOptions{CatchUp: 17}},
-		{"job", lock.Every(time.Hour), lock.OnceOptions{CatchUp: -1}},
-		{"job", lock.Every(time.Hour), lock.OnceOptions{Retry: -1}},
+		{"job", lock.EverySchedule(0), lock.OnceOptions{}},
+		{"job", lock.EverySchedule(-time.Second), lock.OnceOptions{}},
+		{"job", lock.KeySchedule(""), lock.OnceOptions{}},
+		{"job", lock.KeySchedule("\nk"), lock.OnceOptions{}},
+		{"job", lock.KeySchedule(strings.Repeat("k", lock.MaxName+1)), lock.OnceOptions{}},
+		{"job", lock.KeySchedule("k"), lock.OnceOptions{CatchUp: 1}},
+		{"job", lock.EverySchedule(time.Hour), lock.OnceOptions{CatchUp: 17}},
+		{"job", lock.EverySchedule(time.Hour), lock.OnceOptions{CatchUp: -1}},
+		{"job", lock.EverySchedule(time.Hour), lock.OnceOptions{Retry: -1}},
 	} {
-		if _, err := lock.Once(t.Context(), &place{}, test.name, test.s, nil, test.o); !errors.Is(err, lock.ErrInvalid) {
+		if _, err := lock.Once(t.Context(), openPlace(&place{}), test.name, test.s, nil, &test.o); !errors.Is(err, lock.ErrInvalid) {
 			t.Errorf("Once(%q, %v, %+v): %v, want ErrInvalid", test.name, test.s, test.o, err)
 		}
 	}

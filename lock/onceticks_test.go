@@ -38,7 +38,7 @@ func (h *hosts) run(t *testing.T, n int) []string {
 		for _, ahead := range h.clocks {
 			calls.Go(func() {
 				time.Sleep(time.Until(first.Add(time.Duration(i)*h.period - ahead)))
-				_, err := lock.Once(t.Context(), h.place, "job", h.schedule, h.work, h.options)
+				_, err := lock.Once(t.Context(), h.place, "job", h.schedule, h.work, &h.options)
 				if err != nil {
 					h.mu.Lock()
 					defer h.mu.Unlock()
@@ -106,7 +106,7 @@ func TestOncePerTick(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.schedule, test.job, test.clocks), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &place{}
+				p := openPlace(&place{})
 				h := &hosts{place: p, schedule: parse(t, test.schedule), period: tenMinutes, clocks: test.clocks, job: test.job}
 				if test.lose {
 					h.between = func(n int) {
@@ -128,7 +128,7 @@ func TestOncePerTick(t *testing.T) {
 // ones, oldest first.
 func TestOnceCatchesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it begins at midnight
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		for _, test := range []struct {
 			wait    time.Duration
 			options lock.OnceOptions
@@ -148,7 +148,7 @@ func TestOnceCatchesUp(t *testing.T) {
 		}
 		time.Sleep(1000 * time.Hour)
 		all, err := lock.Runs(t.Context(), p, "job")
-		if err != nil || len(all) != 5+16 || all[5].Outcome != lock.Missed {
+		if err != nil || len(all) != 5+16 || all[5].Outcome != lock.OutcomeMissed {
 			t.Errorf("%d runs, %v; want 5 and the last 16 that were missed", len(all), err)
 		}
 		for range 30 { // the record stays small
@@ -174,8 +174,8 @@ func TestOnceCatchesUp(t *testing.T) {
 // A call that may not wait leaves alone a tick that is due while an earlier one is run.
 func TestOnceDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{}
-		h := &hosts{place: p, schedule: lock.Every(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}, job: 15 * time.Minute}
+		p := openPlace(&place{})
+		h := &hosts{place: p, schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}, job: 15 * time.Minute}
 		h.options.Wait = -1
 		want := []string{"2000-01-01T00:10:00Z", "2000-01-01T00:30:00Z", "2000-01-01T00:50:00Z"}
 		if got := h.run(t, 5); !slices.Equal(got, want) || len(h.errs) != 4 || !errors.Is(errors.Join(h.errs...), lock.ErrHeld) {
@@ -187,12 +187,12 @@ func TestOnceDoesNotWait(t *testing.T) {
 // A job that hangs does not pile up calls for ever.
 func TestOnceGivesUpWhereTheRecordEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{}
-		if _, err := p.TryAcquire(t.Context(), "job"); err != nil {
+		p := openPlace(&place{})
+		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		_, err := once(t, p, lock.Every(tenMinutes), nil, lock.OnceOptions{})
+		_, err := once(t, p, lock.EverySchedule(tenMinutes), nil, lock.OnceOptions{})
 		if took := time.Since(began); !errors.Is(err, lock.ErrTooLate) || took < 15*tenMinutes || took > 15*tenMinutes+time.Minute {
 			t.Errorf("%v after %v, want ErrTooLate after 15 periods", err, took)
 		}
@@ -204,7 +204,7 @@ func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
 	testenv.WithoutRace(t) // whose runtime crashes here, in simulated time
 	synctest.Test(t, func(t *testing.T) {
 		const stuck, ticks = 32, 40
-		h := &hosts{place: &place{}, schedule: lock.Every(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
+		h := &hosts{place: openPlace(&place{}), schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
 		want := h.ticks(ticks)
 		h.first = (stuck+1)*tenMinutes - tenMinutes/2
 		want = slices.Delete(want, 1, 1+stuck-15)
@@ -217,12 +217,12 @@ func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
 // Ticks at which no host called after a holder had died are missed, and not late.
 func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		began := time.Now()
 		if _, err := lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
 			p.clear(false)
 			return nil
-		}); !errors.Is(err, lock.ErrUnrecorded) || !errors.Is(err, lock.ErrLost) || time.Since(began) > 0 {
+		}, nil); !errors.Is(err, lock.ErrUnrecorded) || !errors.Is(err, lock.ErrLost) || time.Since(began) > 0 {
 			t.Errorf("%v after %v, want ErrUnrecorded and ErrLost at once", err, time.Since(began))
 		}
 		for _, wait := range []time.Duration{5 * time.Hour, time.Hour} {
@@ -242,11 +242,11 @@ func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 // A tick that was due while an earlier one waited for the lock is missed, and not late.
 func TestOnceWaitingIsNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &place{}, lock.Every(time.Hour)
+		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
-		lease, err := p.TryAcquire(t.Context(), "job")
+		lease, err := p.TryAcquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestOnceWithAWrongClock(t *testing.T) {
 		for _, ahead := range []time.Duration{-wrong, wrong} {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(time.Now().Truncate(period).Add(period)))
-				r, err := once(t, &place{skew: -ahead}, lock.Every(period), nil, lock.OnceOptions{})
+				r, err := once(t, openPlace(&place{skew: -ahead}), lock.EverySchedule(period), nil, lock.OnceOptions{})
 				if err != nil || !r.Tick.Time.Equal(time.Now().Truncate(period)) {
 					t.Errorf("every %v, wrong by %v: tick %v, %v", period, ahead, r.Tick, err)
 				}

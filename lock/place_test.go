@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -24,7 +25,7 @@ type place struct {
 	note   string
 	life   time.Duration // of the note
 	broken error         // of every read and write of the note
-	slow   time.Duration // how long an answer to Note is under way
+	slow   time.Duration // how long an answer to a read of the note is under way
 }
 
 // held is a lease in a place.
@@ -33,7 +34,13 @@ type held struct {
 	fence uint64
 }
 
-func (p *place) Note(ctx context.Context, _ string) (engine.Note, error) {
+// openPlace makes a place a Locker.
+func openPlace(p *place) *place {
+	p.Locker = calls.WithNotes(nil, p.readNote)
+	return p
+}
+
+func (p *place) readNote(ctx context.Context, _ string) (engine.Note, error) {
 	select {
 	case <-time.After(p.slow):
 	case <-ctx.Done():
@@ -58,7 +65,7 @@ func (p *place) status(name string) lock.Status {
 	return s
 }
 
-func (p *place) TryAcquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
+func (p *place) TryAcquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.take(ctx, name)
@@ -70,12 +77,12 @@ func (p *place) take(ctx context.Context, name string) (*lock.Lease, error) {
 	}
 	p.fence++
 	p.holder = &held{p: p, fence: p.fence}
-	return lock.NewLease(ctx, name, lock.Owner{}, nil, engine.Grant{
+	return calls.NewLease(ctx, name, lock.Owner{}, nil, engine.Grant{
 		Fence: p.fence, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: p.holder,
 	}), nil
 }
 
-func (p *place) Acquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
+func (p *place) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	for {
 		p.mu.Lock()
 		lease, err := p.take(ctx, name)

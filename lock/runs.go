@@ -12,7 +12,7 @@ import (
 type Tick struct {
 	// Time is when the tick is due, in UTC; zero for a key.
 	Time time.Time
-	// Key is the key of [Key], and empty for all other schedules.
+	// Key is the key of [KeySchedule], and empty for all other schedules.
 	Key string
 }
 
@@ -31,11 +31,11 @@ type Outcome string
 
 // The outcomes of a tick.
 const (
-	Running Outcome = "running" // a holder has begun it
-	Done    Outcome = "done"    // the function returned nil, or the command ended with 0
-	Failed  Outcome = "failed"  // it ended with an error
-	Died    Outcome = "died"    // its holder ended, or lost the lock, before it could record the outcome
-	Missed  Outcome = "missed"  // nobody has begun it, and it is over
+	OutcomeRunning Outcome = "running" // a holder has begun it
+	OutcomeDone    Outcome = "done"    // the function returned nil, or the command ended with 0
+	OutcomeFailed  Outcome = "failed"  // it ended with an error
+	OutcomeDied    Outcome = "died"    // its holder ended, or lost the lock, before it could record the outcome
+	OutcomeMissed  Outcome = "missed"  // nobody has begun it, and it is over
 )
 
 // Run is what is known of a tick: the last attempt to run it.
@@ -190,7 +190,7 @@ func (x run) public() Run {
 
 // readRecord returns the record of a lock and the time of the place that keeps it.
 func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, error) {
-	note, err := l.Note(ctx, name)
+	note, err := l.note(ctx, name)
 	if err != nil {
 		return record{}, time.Time{}, err
 	}
@@ -218,8 +218,8 @@ func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	for _, x := range r.Runs {
 		// It had begun before the status, did not have the lock then, and has no outcome
 		// after that: a holder records the outcome while it has the lock.
-		if old := before.find(x.tick()); x.Outcome == Running && old != nil && old.Fence == x.Fence && status.Fence != x.Fence {
-			x.Outcome = Died
+		if old := before.find(x.tick()); x.Outcome == OutcomeRunning && old != nil && old.Fence == x.Fence && status.Fence != x.Fence {
+			x.Outcome = OutcomeDied
 		}
 		all = append(all, x.public())
 	}
@@ -232,7 +232,7 @@ func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 		tick.Time = s.before(now)
 	}
 	for _, t := range r.missed(s, tick, maxRuns) {
-		all = append(all, Run{Tick: t, Outcome: Missed})
+		all = append(all, Run{Tick: t, Outcome: OutcomeMissed})
 	}
 	slices.SortStableFunc(all, func(a, b Run) int { return a.Tick.Time.Compare(b.Tick.Time) })
 	return all, nil

@@ -11,26 +11,26 @@ import (
 )
 
 // Schedule says when a job that several hosts share is due, for [Once]. Make it with
-// [Every], [Key] or [ParseSchedule]; the zero Schedule is invalid.
+// [EverySchedule], [KeySchedule] or [ParseSchedule]; the zero Schedule is invalid.
 type Schedule struct {
 	text string
 	key  string
 	next func(time.Time) time.Time // the first tick after a time; nil for a key
 }
 
-// Every returns the schedule whose ticks are the multiples of period, counted from
+// EverySchedule returns the schedule whose ticks are the multiples of period, counted from
 // midnight UTC at the beginning of the year 1. So ticks of a period that divides a day
 // include every midnight UTC. [Once] refuses a period
 // below a millisecond or above 366 days.
-func Every(period time.Duration) Schedule {
+func EverySchedule(period time.Duration) Schedule {
 	return Schedule{text: period.String(), next: func(t time.Time) time.Time { return t.UTC().Truncate(period).Add(period) }}
 }
 
-// Key returns the schedule of a single tick that the caller names, such as a date or
+// KeySchedule returns the schedule of a single tick that the caller names, such as a date or
 // the number of an invoice: [Once] runs it once at any time. A key has 1 to [MaxName]
 // bytes of printable UTF-8 text. The record of a name keeps its last 16 keys, for 400 days
 // after the last: an earlier key would run again.
-func Key(key string) Schedule { return Schedule{text: keyPrefix + key, key: key} }
+func KeySchedule(key string) Schedule { return Schedule{text: keyPrefix + key, key: key} }
 
 // keyPrefix begins the text of a schedule that is a key.
 const keyPrefix = "key="
@@ -41,8 +41,8 @@ var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Mo
 
 // ParseSchedule returns the schedule of a text:
 //
-//	10m                                 see [Every]; a duration as [time.ParseDuration] reads it
-//	key=2026-11-24                      see [Key]
+//	10m                                 see [EverySchedule]; a duration as [time.ParseDuration] reads it
+//	key=2026-11-24                      see [KeySchedule]
 //	*/10 * * * *                        the five fields of crontab(5), in UTC
 //	CRON_TZ=Europe/Berlin 30 2 * * *    in a time zone; also TZ=
 //	@daily                              or @hourly, @weekly, @monthly, @yearly
@@ -54,9 +54,9 @@ var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Mo
 func ParseSchedule(text string) (Schedule, error) {
 	s := Schedule{text: text}
 	if key, found := strings.CutPrefix(text, keyPrefix); found {
-		s = Key(key)
+		s = KeySchedule(key)
 	} else if period, err := time.ParseDuration(text); err == nil {
-		s = Every(period)
+		s = EverySchedule(period)
 	} else if s.next, err = parseCron(text); err != nil {
 		return Schedule{}, fmt.Errorf("%w schedule %.200q: %w; want a duration such as 10m, the five fields of a crontab, a word such as @daily, or key=TEXT", ErrInvalid, text, err)
 	}

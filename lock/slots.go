@@ -1,12 +1,12 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -106,11 +106,11 @@ func (s *slots) check(name string) error {
 }
 
 // Acquire takes a slot, waiting for it as long as ctx allows, see [Slots].
-func (s *slots) Acquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error) {
+func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	if err := s.check(name); err != nil {
 		return nil, err
 	}
-	inQueue := append(slices.Clone(o), AcquireOptions{})[0]
+	inQueue := *cmp.Or(o, &AcquireOptions{})
 	inQueue.Group = false
 	if inQueue.TTL == 0 || inQueue.TTL > turnTTL {
 		inQueue.TTL = turnTTL
@@ -127,7 +127,7 @@ func (s *slots) Acquire(ctx context.Context, name string, o ...AcquireOptions) (
 				lease, err = s.wait(first, name, o)
 			}
 			return err
-		}, inQueue)
+		}, &inQueue)
 		lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) // the turn
 		if lease == nil && (!lost || ctx.Err() != nil) {
 			if held := (*HeldError)(nil); errors.As(err, &held) && ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (s *slots) Acquire(ctx context.Context, name string, o ...AcquireOptions) (
 }
 
 // TryAcquire takes a slot if one is free, see [Slots].
-func (s *slots) TryAcquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error) {
+func (s *slots) TryAcquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	if err := s.check(name); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *slots) TryAcquire(ctx context.Context, name string, o ...AcquireOptions
 	}
 	if n < s.n {
 		// If another has the queue, that records its own number.
-		if turn, err := s.Locker.TryAcquire(ctx, queueName(name)); err == nil {
+		if turn, err := s.Locker.TryAcquire(ctx, queueName(name), nil); err == nil {
 			s.record(turn, n)
 			_ = turn.Release() // or it ends after its TTL
 		}
@@ -162,17 +162,17 @@ func (s *slots) TryAcquire(ctx context.Context, name string, o ...AcquireOptions
 	return s.exclude(ctx, name, lease)
 }
 
-// Note returns an error: [Once] keeps its record beside one lock, not beside many.
-func (s *slots) Note(context.Context, string) (engine.Note, error) {
+// note returns an error: [Once] keeps its record beside one lock, not beside many.
+func (s *slots) note(context.Context, string) (engine.Note, error) {
 	return engine.Note{}, fmt.Errorf("%w: Once does not go with Slots", ErrInvalid)
 }
 
 // try takes a slot if one is free. It begins anywhere, because slots with low numbers
 // would otherwise be tried by everyone.
-func (s *slots) try(ctx context.Context, name string, o []AcquireOptions) (*Lease, error) {
+func (s *slots) try(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	var held *HeldError
 	for _, slot := range rand.Perm(s.n) {
-		lease, err := s.Locker.TryAcquire(ctx, slotName(name, slot), o...)
+		lease, err := s.Locker.TryAcquire(ctx, slotName(name, slot), o)
 		if !errors.As(err, &held) {
 			return lease, err
 		}
@@ -182,7 +182,7 @@ func (s *slots) try(ctx context.Context, name string, o []AcquireOptions) (*Leas
 
 // wait takes the slot that is free first. It waits for all of them, and gives back what
 // it gets beside the first.
-func (s *slots) wait(ctx context.Context, name string, o []AcquireOptions) (*Lease, error) {
+func (s *slots) wait(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	var (
@@ -193,7 +193,7 @@ func (s *slots) wait(ctx context.Context, name string, o []AcquireOptions) (*Lea
 	)
 	for slot := range s.n {
 		calls.Go(func() {
-			lease, err := s.Locker.Acquire(waiting, slotName(name, slot), o...)
+			lease, err := s.Locker.Acquire(waiting, slotName(name, slot), o)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -236,7 +236,7 @@ const slotsNoteLife = 366 * 24 * time.Hour
 
 // recordedSlots returns the largest number of slots of a lock that was used, or 0.
 func recordedSlots(ctx context.Context, l Locker, name string) (int, error) {
-	note, err := l.Note(ctx, queueName(name))
+	note, err := l.note(ctx, queueName(name))
 	var v slotsNote
 	if err == nil && note.Text != "" {
 		err = json.Unmarshal([]byte(note.Text), &v)

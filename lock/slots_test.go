@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -26,13 +27,13 @@ func (fullPlace) held(name string) error {
 	return &lock.HeldError{Status: lock.Status{Name: name, Held: true, Owner: owner, Holder: lock.Holder{Host: "vm"}}}
 }
 
-func (fullPlace) Note(context.Context, string) (engine.Note, error) { return engine.Note{}, nil }
+func noNotes(context.Context, string) (engine.Note, error) { return engine.Note{}, nil }
 
-func (p fullPlace) TryAcquire(_ context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
+func (p fullPlace) TryAcquire(_ context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	return nil, p.held(name)
 }
 
-func (p fullPlace) Acquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
+func (p fullPlace) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	if p.alone && strings.HasSuffix(name, "#queue") {
 		return begin(&keeper{}), nil
 	}
@@ -46,20 +47,20 @@ func TestAllSlotsAreHeld(t *testing.T) {
 	acquire := func(l lock.Locker) (*lock.Lease, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		return l.Acquire(ctx, "job")
+		return l.Acquire(ctx, "job", nil)
 	}
 	for name, test := range map[string]struct {
 		alone bool
 		take  func(lock.Locker) (*lock.Lease, error)
 		want  string
 	}{
-		"TryAcquire": {false, func(l lock.Locker) (*lock.Lease, error) { return l.TryAcquire(context.Background(), "job") }, `^lock: held by another: "job": 3 of 3 slots, slot [012]: ` + by},
+		"TryAcquire": {false, func(l lock.Locker) (*lock.Lease, error) { return l.TryAcquire(context.Background(), "job", nil) }, `^lock: held by another: "job": 3 of 3 slots, slot [012]: ` + by},
 		"waits":      {true, acquire, `: context deadline exceeded: lock: held by another: "job": 3 of 3 slots, slot [012]: ` + by},
 		"in queue":   {false, acquire, `: context deadline exceeded: lock: held by another: "job": 3 of 3 slots, the first waiter: ` + by},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, err := test.take(lock.Slots(fullPlace{alone: test.alone}, 3))
+				_, err := test.take(lock.Slots(calls.WithNotes(fullPlace{alone: test.alone}, noNotes), 3))
 				if held := (*lock.HeldError)(nil); !errors.As(err, &held) || !errors.Is(err, lock.ErrHeld) || held.Slots != 3 || !held.Status.Held {
 					t.Errorf("%v: %+v, want a HeldError of 3 slots", err, held)
 				}

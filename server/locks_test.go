@@ -30,7 +30,7 @@ func TestLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer jobs.Close()
-	lease, err := jobs.Acquire(t.Context(), "nightly-report", lock.AcquireOptions{Command: "./report.sh"})
+	lease, err := jobs.Acquire(t.Context(), "nightly-report", &lock.AcquireOptions{Command: "./report.sh"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestLocks(t *testing.T) {
 	waited := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := jobs.Acquire(ctx, "nightly-report")
+			_, err := jobs.Acquire(ctx, "nightly-report", nil)
 			waited <- err
 		}()
 	}

@@ -100,7 +100,7 @@ func withLocks(t *testing.T, names ...string) func(context.Context) (lock.Locker
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		lease, err := mine.Acquire(t.Context(), name, lock.AcquireOptions{Command: "./" + name + ".sh --all"})
+		lease, err := mine.Acquire(t.Context(), name, &lock.AcquireOptions{Command: "./" + name + ".sh --all"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -230,7 +230,7 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	if o.noWait() {
 		try = l.TryAcquire
 	}
-	lease, err := try(ctx, name, o.acquire)
+	lease, err := try(ctx, name, &o.acquire)
 	if err == nil && o.slots == 0 {
 		err = excludeSlots(ctx, l, lease)
 	}

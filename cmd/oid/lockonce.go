@@ -162,7 +162,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 			stop() // no further ticks
 		}
 		return err
-	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: acquire})
+	}, &lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: acquire})
 	if errors.Is(err, lock.ErrLost) || errors.Is(err, lock.ErrExpired) {
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
 	}
@@ -198,7 +198,7 @@ func runLine(r lock.Run, now time.Time, z *zone) string {
 	if end.IsZero() {
 		end = now
 	}
-	if r.Outcome != lock.Died {
+	if r.Outcome != lock.OutcomeDied {
 		line += fmt.Sprintf(", %v", max(0, end.Sub(r.Start)).Round(time.Millisecond))
 	}
 	if r.Attempt > 1 {

@@ -133,10 +133,10 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), phrase.Shown(s.Holder.Host))
 		oid, err := s.Holder.Process.Alive()
 		switch {
-		case s.Holder.State == lock.Unknown:
-		case s.Holder.State == lock.Ended && s.TTL > 0:
+		case s.Holder.State == lock.StateUnknown:
+		case s.Holder.State == lock.StateEnded && s.TTL > 0:
 			line += ", ended"
-		case s.Holder.State == lock.Ended, err == nil && !oid: // or nobody would have locked the file
+		case s.Holder.State == lock.StateEnded, err == nil && !oid: // or nobody would have locked the file
 			line += ", ended, but processes of its command still run"
 		default:
 			line += ", alive"

@@ -31,11 +31,11 @@ func TestLockLine(t *testing.T) {
 		"ttl":     {func(s *lock.Status) { s.TTL = 29_960 * time.Millisecond }, line + ", ttl 30s"},
 		"waiters": {func(s *lock.Status) { s.Waiters = 1 }, line + ", 1 waiting"},
 		"host":    {func(s *lock.Status) { s.Holder.Host = "vm" }, line + "\n  pid 4711 on vm"},
-		"alive":   {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Alive} }, line + "\n  pid 4711 on vm, alive"},
+		"alive":   {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.StateAlive} }, line + "\n  pid 4711 on vm, alive"},
 		"ended": {func(s *lock.Status) {
-			s.Holder, s.TTL = lock.Holder{Host: "vm", State: lock.Ended}, time.Second
+			s.Holder, s.TTL = lock.Holder{Host: "vm", State: lock.StateEnded}, time.Second
 		}, line + ", ttl 1s\n  pid 4711 on vm, ended"},
-		"file":     {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Ended} }, line + "\n  pid 4711 on vm, ended, but processes of its command still run"},
+		"file":     {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.StateEnded} }, line + "\n  pid 4711 on vm, ended, but processes of its command still run"},
 		"command":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", Command: "make all"} }, line + "\n  pid 4711 on vm: make all"},
 		"escapes":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "v\x1bm", Command: "a\x1b[2J"} }, line + "\n  pid 4711 on " + phrase.Shown("v\x1bm") + ": " + phrase.Shown("a\x1b[2J")},
 		"tomorrow": {func(s *lock.Status) { s.Since = now.Add(time.Second) }, strings.Replace(line, "11:58:30Z (1m30s)", "12:00:01Z (0s)", 1)},

@@ -152,7 +152,7 @@ func warnOfSilence(std streams, url string) func(lock.Event) {
 	return func(e lock.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Kind == lock.Unanswered && (last.IsZero() || time.Since(last) > silencePause) {
+		if e.Kind == lock.EventUnanswered && (last.IsZero() || time.Since(last) > silencePause) {
 			last = time.Now()
 			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, unanswered(url, e.Err))
 		}

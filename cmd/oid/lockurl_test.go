@@ -82,11 +82,11 @@ func TestLockEnginesOpen(t *testing.T) {
 				defer l.Close()
 				lockers = append(lockers, l)
 			}
-			lease, err := lockers[0].TryAcquire(t.Context(), "engine")
+			lease, err := lockers[0].TryAcquire(t.Context(), "engine", nil)
 			if err != nil || !place.kind(lockers[0]) {
 				t.Fatalf("a lock of %s: %v, from a %T", url, err, lockers[0])
 			}
-			if _, err := lockers[1].TryAcquire(t.Context(), "engine"); !errors.Is(err, lock.ErrHeld) {
+			if _, err := lockers[1].TryAcquire(t.Context(), "engine", nil); !errors.Is(err, lock.ErrHeld) {
 				t.Errorf("%s was opened twice, and a lock that one holds is granted to the other: %v, want ErrHeld", url, err)
 			}
 			if err := errors.Join(lease.Release(), lockers[0].Close(), lockers[1].Close()); err != nil {

@@ -27,7 +27,7 @@ func main() {
 	}
 	defer l.Close()
 	events := func(e lock.Event) { log.Printf("%s, fence %d: %v", e.Kind, e.Fence, e.Err) }
-	log.Print(lock.Lead(ctx, l, "leader", work, lock.LeadOptions{Events: events}))
+	log.Print(lock.Lead(ctx, l, "leader", work, &lock.LeadOptions{Events: events}))
 }
 
 // work does the work of the leader. It returns when ctx ends: then another may lead.

@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"lock/internal/engine":       {},
 	"lock/internal/calls":        {"lock", "lock/internal/engine", "gpid", "objectid"},
 	"lock/internal/holder":       {"lock", "gpid"},
-	"lock/locktest":              {"lock", "gpid"},
+	"lock/internal/locktest":     {"lock", "gpid"},
 	"registry":                   {"objectid", "gpid", "store", "internal/classic", "internal/each"},
 	"server":                     {"objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each"},
 	"server/internal/page":       {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/query", "internal/timerange", "server/wire", "internal/each"},

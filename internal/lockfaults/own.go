@@ -25,7 +25,7 @@ func Own() Subject {
 type own struct{ locker lock.Locker }
 
 func (o own) Acquire(ctx context.Context, name string) (Lease, error) {
-	lease, err := o.locker.Acquire(ctx, name)
+	lease, err := o.locker.Acquire(ctx, name, nil)
 	if err != nil {
 		return nil, err // and not a Lease that holds nil
 	}

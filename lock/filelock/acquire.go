@@ -52,7 +52,7 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 			return lease, err
 		}
 		if pause == minPause {
-			r.Tell(lock.Waiting, 0, nil)
+			r.Tell(lock.EventWaiting, 0, nil)
 		}
 		select {
 		case <-time.After(pause/2 + rand.N(pause/2)):
@@ -114,8 +114,8 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	if err != nil {
 		return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, errors.Join(err, locked.unlock()))
 	}
-	r.Tell(lock.Acquired, own.Fence, nil)
-	return lock.NewLease(ctx, own.Name, own.Owner, r.Events, engine.Grant{
+	r.Tell(lock.EventAcquired, own.Fence, nil)
+	return calls.NewLease(ctx, own.Name, own.Owner, r.Events, engine.Grant{
 		Fence: own.Fence, Keeper: &keeper{files: r.files, locked: locked, record: own},
 		TTL: 3 * time.Second, // its file is looked at every second
 	}), nil

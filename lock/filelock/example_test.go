@@ -32,7 +32,7 @@ func Example() {
 		status, err := locker.Status(ctx, "nightly-report")
 		fmt.Println("held by this lease:", status.Owner == lease.Owner())
 		return err
-	})
+	}, nil)
 	fmt.Println(err)
 	// Output:
 	// held by this lease: true
@@ -75,12 +75,12 @@ func Example_guard() {
 		return lock.ErrStale
 	}
 
-	past, err := locker.Acquire(ctx, "alice")
+	past, err := locker.Acquire(ctx, "alice", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	_ = past.Release() // as if it were lost, with a write still on its way
-	present, err := locker.Acquire(ctx, "alice")
+	present, err := locker.Acquire(ctx, "alice", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

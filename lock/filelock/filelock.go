@@ -48,7 +48,7 @@ type Options struct {
 // Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
 // and any number of Lockers and processes a folder. After Close leases stay as they are.
 type Locker struct {
-	calls.Base // all methods of [lock.Locker]
+	lock.Locker // all methods of [lock.Locker]
 
 	dir   string
 	mode  fs.FileMode // of the files
@@ -71,7 +71,7 @@ func New(dir string, o *Options) (*Locker, error) {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	l := &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}
-	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }
 

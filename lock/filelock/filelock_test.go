@@ -15,7 +15,7 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 )
 
 func open(t *testing.T, dir string) *filelock.Locker {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		l, err := filelock.New(dir, nil)
 		if err == nil {
 			var lease *lock.Lease
-			if lease, err = l.Acquire(context.Background(), "job"); err == nil {
+			if lease, err = l.Acquire(context.Background(), "job", nil); err == nil {
 				fmt.Println(lease.Fence())
 				select {}
 			}
@@ -80,7 +80,7 @@ func TestKilledHolderFreesTheLock(t *testing.T) {
 	if all, err := l.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("List after kill -9 of the holder = %+v, %v", all, err)
 	}
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatalf("TryAcquire after kill -9 of the holder: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestKilledHolderFreesTheLock(t *testing.T) {
 func TestFenceIsKeptInTheFile(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	first, err := l.Acquire(t.Context(), "job")
+	first, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestFenceIsKeptInTheFile(t *testing.T) {
 	if err := os.WriteFile(paths[0], fmt.Appendf(nil, `{"name":"job","fence":%d}`, uint64(ahead)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	next, err := open(t, dir).Acquire(t.Context(), "job")
+	next, err := open(t, dir).Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestFenceIsKeptInTheFile(t *testing.T) {
 	if err := next.Release(); err != nil {
 		t.Error(err)
 	}
-	last := acquire(t, l, "job")
+	last := acquire(t, l, "job", nil)
 	if last.Fence() != ahead+2 {
 		t.Errorf("fence %d after a release, want %d", last.Fence(), uint64(ahead+2))
 	}
@@ -133,13 +133,13 @@ func TestRemovedFileLosesTheLock(t *testing.T) {
 		t.Run(fmt.Sprint(again), func(t *testing.T) {
 			dir := t.TempDir()
 			l := open(t, dir)
-			lease := acquire(t, l, "job")
+			lease := acquire(t, l, "job", nil)
 			if err := os.Remove(only(t, dir, "*.lock")); err != nil {
 				t.Fatal(err)
 			}
 			var next *lock.Lease
 			if again {
-				next = acquire(t, open(t, dir), "job")
+				next = acquire(t, open(t, dir), "job", nil)
 			}
 			if err := lease.SetGroup(1); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("SetGroup: %v, want ErrLost", err)
@@ -187,7 +187,7 @@ func TestNewRefusesAFile(t *testing.T) {
 func TestFileLockedByAStranger(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,13 +201,13 @@ func TestFileLockedByAStranger(t *testing.T) {
 	}
 	defer stranger.Unlock()
 	began := time.Now()
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("TryAcquire: %v, want ErrHeld", err)
 	}
 	t.Logf("TryAcquire took %v", time.Since(began))
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
-	if _, err := l.Acquire(ctx, "job"); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := l.Acquire(ctx, "job", nil); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Acquire: %v, want ErrHeld and the end of its context", err)
 	}
 	if s, err := l.Status(t.Context(), "job"); err != nil || !s.Held || !s.Owner.IsZero() {

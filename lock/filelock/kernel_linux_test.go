@@ -16,7 +16,7 @@ import (
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	record := only(t, dir, "*.json")
 	for _, path := range []string{record, strings.TrimSuffix(record, ".json") + ".lock"} {
 		if err := os.Remove(path); err != nil {
@@ -29,7 +29,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		go func() {
 			defer close(done)
 			_, _ = l.Status(t.Context(), "job")
-			if lease, err := l.TryAcquire(t.Context(), "job"); err == nil {
+			if lease, err := l.TryAcquire(t.Context(), "job", nil); err == nil {
 				_ = lease.Release()
 			}
 		}()
@@ -46,7 +46,7 @@ func TestProgramsOfAHolder(t *testing.T) {
 	for _, group := range []bool{false, true} {
 		dir := t.TempDir()
 		l := open(t, dir)
-		lease := acquire(t, l, "job", lock.AcquireOptions{Group: group})
+		lease := acquire(t, l, "job", &lock.AcquireOptions{Group: group})
 		path := only(t, dir, "*.lock")
 		program := exec.Command("sh", "-c", `for f in /proc/$$/fd/*; do [ "$f" -ef "$0" ] && echo inherited; done; echo started; read x`, path)
 		in, err := program.StdinPipe()
@@ -66,7 +66,7 @@ func TestProgramsOfAHolder(t *testing.T) {
 			t.Errorf("group %v: %q, %v", group, said[:n], err)
 		}
 		release(t, lease)
-		release(t, acquire(t, l, "job"))
+		release(t, acquire(t, l, "job", nil))
 		in.Close()
 		_ = program.Wait()
 	}
@@ -89,8 +89,8 @@ func TestFilesOfALease(t *testing.T) {
 		}
 		return n
 	}
-	lease := acquire(t, l, "job")
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	lease := acquire(t, l, "job", nil)
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("TryAcquire: %v, want ErrHeld", err)
 	}
 	if n := files(); n != 1 {

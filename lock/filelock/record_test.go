@@ -17,9 +17,9 @@ import (
 )
 
 // acquire takes a lock that is free.
-func acquire(t *testing.T, l *filelock.Locker, name string, o ...lock.AcquireOptions) *lock.Lease {
+func acquire(t *testing.T, l *filelock.Locker, name string, o *lock.AcquireOptions) *lock.Lease {
 	t.Helper()
-	lease, err := l.TryAcquire(t.Context(), name, o...)
+	lease, err := l.TryAcquire(t.Context(), name, o)
 	if err != nil {
 		t.Fatalf("TryAcquire(%q): %v", name, err)
 	}
@@ -59,7 +59,7 @@ func TestTornRecordBlocksNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			l := open(t, dir)
-			first := acquire(t, l, "job")
+			first := acquire(t, l, "job", nil)
 			release(t, first)
 			if err := os.WriteFile(only(t, dir, "*.json"), []byte(torn), 0o600); err != nil {
 				t.Fatal(err)
@@ -67,12 +67,12 @@ func TestTornRecordBlocksNobody(t *testing.T) {
 			if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
 				t.Errorf("Status: %+v, %v", s, err)
 			}
-			other := acquire(t, l, "held")
+			other := acquire(t, l, "held", nil)
 			if all, err := l.List(t.Context()); err != nil || len(all) != 1 || all[0].Name != "held" {
 				t.Errorf("List: %+v, %v; want the other lock alone", all, err)
 			}
 			release(t, other)
-			next := acquire(t, l, "job")
+			next := acquire(t, l, "job", nil)
 			if next.Fence() <= first.Fence() || next.Fence() > uint64(time.Now().UnixMicro()) {
 				t.Errorf("fence %d after %d", next.Fence(), first.Fence())
 			}
@@ -84,11 +84,11 @@ func TestTornRecordBlocksNobody(t *testing.T) {
 // While somebody holds the lock, a torn record says only that it is held.
 func TestTornRecordOfAHolder(t *testing.T) {
 	dir := t.TempDir()
-	lease := acquire(t, open(t, dir), "job")
+	lease := acquire(t, open(t, dir), "job", nil)
 	if err := os.WriteFile(only(t, dir, "*.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := open(t, dir).TryAcquire(t.Context(), "job")
+	_, err := open(t, dir).TryAcquire(t.Context(), "job", nil)
 	var held *lock.HeldError
 	if !errors.As(err, &held) || !held.Status.Held || !held.Status.Owner.IsZero() {
 		t.Errorf("TryAcquire: %v, want it held by an unknown holder", err)
@@ -101,15 +101,15 @@ func TestNewerRecordIsRefused(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes files that are left open
 	dir := t.TempDir()
 	l := open(t, dir)
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	path := only(t, dir, "*.json")
 	const newer = `{"version":2,"name":{"text":"job"},"fence":"4000000000000000"}`
 	if err := os.WriteFile(path, []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func() error{
-		"Acquire":    func() error { _, err := l.Acquire(t.Context(), "job"); return err },
-		"TryAcquire": func() error { _, err := l.TryAcquire(t.Context(), "job"); return err },
+		"Acquire":    func() error { _, err := l.Acquire(t.Context(), "job", nil); return err },
+		"TryAcquire": func() error { _, err := l.TryAcquire(t.Context(), "job", nil); return err },
 		"Status":     func() error { _, err := l.Status(t.Context(), "job"); return err },
 		"List":       func() error { _, err := l.List(t.Context()); return err },
 	} {
@@ -123,14 +123,14 @@ func TestNewerRecordIsRefused(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 }
 
 // Where users share the folder, nobody can make another overwrite a file.
 func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	l := open(t, dir)
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	record := only(t, dir, "*.json")
 	for _, link := range []string{record, record + ".part", strings.TrimSuffix(record, ".json") + ".lock"} {
 		t.Run(filepath.Ext(link), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 			if err := os.Symlink(victim, link); err != nil {
 				t.Fatal(err)
 			}
-			lease, err := l.TryAcquire(t.Context(), "job")
+			lease, err := l.TryAcquire(t.Context(), "job", nil)
 			if err == nil {
 				release(t, lease)
 			}
@@ -162,7 +162,7 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(victim, strings.TrimSuffix(record, ".json")+".lock"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.TryAcquire(t.Context(), "job"); err == nil {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); err == nil {
 		t.Error("a lock was taken through a symbolic link")
 	}
 	if _, err := os.Stat(victim); !os.IsNotExist(err) {
@@ -181,7 +181,7 @@ func TestFilesHaveThePermissionsOfTheFolder(t *testing.T) {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		release(t, acquire(t, open(t, dir), "job"))
+		release(t, acquire(t, open(t, dir), "job", nil))
 		for _, pattern := range []string{"*.json", "*.lock"} {
 			info, err := os.Stat(only(t, dir, pattern))
 			if err != nil || info.Mode().Perm() != mode&0o666 {
@@ -195,7 +195,7 @@ func TestFilesHaveThePermissionsOfTheFolder(t *testing.T) {
 func TestPartsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	record := only(t, dir, "*.json")
 	dead := fmt.Sprintf(`{"version":1,"name":"job","owner":"192.0.2.1:0:%d:1/507f1f77bcf86cd799439011","fence":1}`, time.Now().UnixMicro())
 	if err := os.WriteFile(record, []byte(dead), 0o600); err != nil {
@@ -207,7 +207,7 @@ func TestPartsAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); !slices.Equal(left, []string{other}) {
 		t.Errorf("left: %q, want that of the other lock", left)
 	}
@@ -216,10 +216,10 @@ func TestPartsAreRemoved(t *testing.T) {
 // A wait that ends names the holder, even if it ends before it began.
 func TestEndedWaitNamesTheHolder(t *testing.T) {
 	dir := t.TempDir()
-	lease := acquire(t, open(t, dir), "job", lock.AcquireOptions{Command: "backup --all"})
+	lease := acquire(t, open(t, dir), "job", &lock.AcquireOptions{Command: "backup --all"})
 	for _, limit := range []time.Duration{-time.Second, time.Nanosecond, time.Millisecond, 30 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		_, err := open(t, dir).Acquire(ctx, "job")
+		_, err := open(t, dir).Acquire(ctx, "job", nil)
 		cancel()
 		var held *lock.HeldError
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &held) || held.Status.Owner != lease.Owner() {
@@ -233,7 +233,7 @@ func TestEndedWaitNamesTheHolder(t *testing.T) {
 
 func TestStatusDescribesTheHolder(t *testing.T) {
 	dir := t.TempDir()
-	lease := acquire(t, open(t, dir), "job", lock.AcquireOptions{Command: "backup", Group: true})
+	lease := acquire(t, open(t, dir), "job", &lock.AcquireOptions{Command: "backup", Group: true})
 	host, _ := os.Hostname()
 	check := func(group int) {
 		t.Helper()
@@ -242,7 +242,7 @@ func TestStatusDescribesTheHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := s.Holder
-		if h.Host != host || h.Command != "backup" || h.Group != group || h.Process.PID != os.Getpid() || h.State != lock.Alive {
+		if h.Host != host || h.Command != "backup" || h.Group != group || h.Process.PID != os.Getpid() || h.State != lock.StateAlive {
 			t.Errorf("holder %+v, want this process with group %d", h, group)
 		}
 	}
@@ -264,22 +264,22 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := acquire(t, open(t, dir), "job")
+	before := acquire(t, open(t, dir), "job", nil)
 	go func() {
-		if lease, err := l.Acquire(t.Context(), "job"); err == nil {
+		if lease, err := l.Acquire(t.Context(), "job", nil); err == nil {
 			_ = lease.Release()
 		}
 	}()
-	for _, want := range []lock.EventKind{lock.Waiting, lock.Acquired, lock.Released} {
+	for _, want := range []lock.EventKind{lock.EventWaiting, lock.EventAcquired, lock.EventReleased} {
 		select {
 		case e := <-events:
-			if e.Kind != want || e.Name != "job" || e.Owner.IsZero() || (e.Fence == 0) != (want == lock.Waiting) {
+			if e.Kind != want || e.Name != "job" || e.Owner.IsZero() || (e.Fence == 0) != (want == lock.EventWaiting) {
 				t.Errorf("event %+v, want %s", e, want)
 			}
 		case <-time.After(30 * time.Second):
 			t.Fatalf("no event %s", want)
 		}
-		if want == lock.Waiting {
+		if want == lock.EventWaiting {
 			release(t, before)
 		}
 	}
@@ -289,12 +289,12 @@ func TestEvents(t *testing.T) {
 func TestRecordThatCannotBeReplaced(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 	record := only(t, dir, "*.json")
 	if err := os.Remove(record); err != nil {
 		t.Fatal(err)
 	}
-	lease := acquire(t, l, "job")
+	lease := acquire(t, l, "job", nil)
 	if err := errors.Join(os.Remove(record), os.MkdirAll(filepath.Join(record, "full"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestRecordThatCannotBeReplaced(t *testing.T) {
 	if err := os.RemoveAll(record); err != nil {
 		t.Fatal(err)
 	}
-	release(t, acquire(t, l, "job"))
+	release(t, acquire(t, l, "job", nil))
 }
 
 // To look at a lock that nobody has taken makes no file.

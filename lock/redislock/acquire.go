@@ -72,7 +72,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return nil, failed(err)
 		case err == nil:
 			if !refused {
-				r.Tell(lock.Waiting, 0, nil)
+				r.Tell(lock.EventWaiting, 0, nil)
 			}
 			refused, silent, pause, answered = true, false, minPause, time.Now()
 			if r.wake == nil {
@@ -91,9 +91,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
 		default:
-			if !try && !silent && (time.Since(answered) >= calls.Silence || !errors.Is(err, os.ErrDeadlineExceeded)) {
+			if !try && !silent && (time.Since(answered) >= calls.UnansweredAfter || !errors.Is(err, os.ErrDeadlineExceeded)) {
 				silent = true
-				r.Tell(lock.Unanswered, 0, err)
+				r.Tell(lock.EventUnanswered, 0, err)
 			}
 			pause = min(2*pause, maxPause)
 		}

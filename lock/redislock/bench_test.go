@@ -18,7 +18,7 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	defer l.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		lease, err := l.Acquire(context.Background(), "job")
+		lease, err := l.Acquire(context.Background(), "job", nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func BenchmarkManyLocks(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		name := "job " + strconv.FormatInt(n.Add(1), 10)
 		for pb.Next() {
-			lease, err := l.Acquire(context.Background(), name)
+			lease, err := l.Acquire(context.Background(), name, nil)
 			if err != nil {
 				b.Error(err)
 				return

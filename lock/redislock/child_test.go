@@ -39,8 +39,8 @@ func childMain() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	acquire := func(o ...lock.AcquireOptions) *lock.Lease {
-		lease, err := l.Acquire(ctx, "job", o...)
+	acquire := func(o *lock.AcquireOptions) *lock.Lease {
+		lease, err := l.Acquire(ctx, "job", o)
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -50,9 +50,9 @@ func childMain() {
 	report := func(lease *lock.Lease) { fmt.Println("acquired", time.Now().UnixNano(), lease.Fence()) }
 	switch what {
 	case "hold":
-		report(acquire(lock.AcquireOptions{Command: "the child's command"}))
+		report(acquire(&lock.AcquireOptions{Command: "the child's command"}))
 	case "group": // of another process, which outlives this one
-		lease := acquire(lock.AcquireOptions{Group: true})
+		lease := acquire(&lock.AcquireOptions{Group: true})
 		work := exec.Command("sleep", "100")
 		ownGroup(work)
 		if err := work.Start(); err != nil {
@@ -65,12 +65,12 @@ func childMain() {
 		fmt.Println("group", work.Process.Pid)
 		report(lease)
 	case "unnamed": // group, which may exist and may not
-		report(acquire(lock.AcquireOptions{Group: true}))
+		report(acquire(&lock.AcquireOptions{Group: true}))
 	default: // a number of waiters
 		n, _ := strconv.Atoi(what)
 		for range n {
 			go func() {
-				lease := acquire()
+				lease := acquire(nil)
 				report(lease)
 				time.Sleep(10 * time.Millisecond)
 				fmt.Println("released", time.Now().UnixNano(), lease.Release())

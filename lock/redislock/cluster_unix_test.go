@@ -47,7 +47,7 @@ func TestOpenClusterWithoutSomeNodes(t *testing.T) {
 		began := time.Now()
 		l := open(t, testenv.ClusterURL(nodes), 0)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		lease, err := l.Acquire(ctx, name)
+		lease, err := l.Acquire(ctx, name, nil)
 		cancel()
 		t.Logf("%s: %v after %v", test.name, err, time.Since(began))
 		if err != nil {

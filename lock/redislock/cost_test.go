@@ -28,7 +28,7 @@ func TestCommandsOfAnUncontendedLock(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
 	cycle := func() {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,14 +52,14 @@ func TestCommandsWithManyWaiters(t *testing.T) {
 	cost := func(waiters int) float64 {
 		server := testenv.Redis(t)
 		l := open(t, server.URL(), 0)
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan error)
 		for range waiters {
 			go func() {
-				lease, err := l.Acquire(t.Context(), "job")
+				lease, err := l.Acquire(t.Context(), "job", nil)
 				if err == nil {
 					time.Sleep(time.Millisecond)
 					err = lease.Release()

@@ -29,7 +29,7 @@ func waitFor(t *testing.T, url string, ttl time.Duration) (got chan time.Time) {
 	l := open(t, url, ttl)
 	got = make(chan time.Time, 1)
 	go func() {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Errorf("Acquire: %v", err)
 			return
@@ -138,20 +138,20 @@ func TestStatusDescribesTheHolder(t *testing.T) {
 	l := open(t, url, 0)
 	s, err := l.Status(t.Context(), "job")
 	if err != nil || s.Holder.Host == "" || s.Holder.Process.PID != c.cmd.Process.Pid ||
-		s.Holder.Command != "the child's command" || s.Holder.State != lock.Alive {
+		s.Holder.Command != "the child's command" || s.Holder.State != lock.StateAlive {
 		t.Errorf("Status = %+v, %v; want host, pid and command of the holder, alive", s, err)
 	}
 	if age := time.Since(s.Since); age < 0 || age > time.Minute {
 		t.Errorf("held since %v", s.Since)
 	}
 	var held *lock.HeldError
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) || held.Status.Holder.Command != s.Holder.Command {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.As(err, &held) || held.Status.Holder.Command != s.Holder.Command {
 		t.Errorf("TryAcquire: %v, want it to name the command", err)
 	}
 	c.signal(syscall.SIGKILL)
 	until(t, "holder has ended", func() bool {
 		s, err := l.Status(t.Context(), "job")
-		return err == nil && s.Held && s.Holder.State == lock.Ended
+		return err == nil && s.Held && s.Holder.State == lock.StateEnded
 	})
 }
 
@@ -166,7 +166,7 @@ func TestCloseLeavesNoGoroutines(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		_, err := l.Acquire(t.Context(), "job")
+		_, err := l.Acquire(t.Context(), "job", nil)
 		ended <- err
 	}()
 	goroutines := func() string {

@@ -23,7 +23,7 @@ func Example() {
 	err = lock.Do(ctx, locker, "nightly-report", func(ctx context.Context, lease *lock.Lease) error {
 		// ctx ends when the lease does.
 		return writeReport(ctx, lease.Fence())
-	})
+	}, nil)
 	fmt.Println(err)
 }
 
@@ -37,7 +37,7 @@ func Example_wait() {
 
 	waiting, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	lease, err := locker.Acquire(waiting, "nightly-report")
+	lease, err := locker.Acquire(waiting, "nightly-report", nil)
 	if err != nil {
 		log.Fatal(err) // it says who has the lock
 	}

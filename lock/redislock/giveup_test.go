@@ -27,7 +27,7 @@ func TestWaiterThatGivesUpPassesItsHintOn(t *testing.T) {
 		return l
 	}
 	holder, dead, leaving, staying := open(), open(), open(), open()
-	lease, err := holder.TryAcquire(t.Context(), "job")
+	lease, err := holder.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestCallThatGivesUpAsksAFewTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := l.begin("job")
+			r, err := l.begin("job", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,7 @@ func eight(t *testing.T, url string, ttl time.Duration, work []float64) {
 	}
 	for i, share := range work {
 		wg.Go(func() {
-			lease, err := lockers[i].Acquire(t.Context(), "job")
+			lease, err := lockers[i].Acquire(t.Context(), "job", nil)
 			if err != nil {
 				t.Errorf("Acquire: %v", err)
 				return
@@ -105,7 +105,7 @@ func TestFiftyWorkersThroughOneLock(t *testing.T) {
 			for range 10 {
 				wg.Go(func() {
 					for range turns {
-						lease, err := l.Acquire(t.Context(), "job")
+						lease, err := l.Acquire(t.Context(), "job", nil)
 						if err != nil {
 							t.Errorf("Acquire: %v", err)
 							return
@@ -151,7 +151,7 @@ func thirtyWaiters(t *testing.T, url string, ttl time.Duration) (wait func() tim
 		l := open(t, url, ttl)
 		for range 10 {
 			wg.Go(func() {
-				lease, err := l.Acquire(t.Context(), "job")
+				lease, err := l.Acquire(t.Context(), "job", nil)
 				if err != nil {
 					t.Errorf("Acquire: %v", err)
 					return
@@ -176,7 +176,7 @@ func vanished(t *testing.T, url string, ttl time.Duration, first bool) {
 	holder := open(t, url, ttl)
 	began := time.Now()
 	alone := thirtyWaiters(t, url, ttl)().Sub(began) // what they take on this machine
-	lease, err := holder.Acquire(t.Context(), "job")
+	lease, err := holder.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestStoppedWaiterBelievesNoOldMessage(t *testing.T) {
 	const ttl = 3 * time.Second
 	url := testenv.Redis(t).URL()
 	a, b := open(t, url, ttl), open(t, url, ttl)
-	lease, err := a.Acquire(t.Context(), "job")
+	lease, err := a.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestStoppedWaiterBelievesNoOldMessage(t *testing.T) {
 	if err := lease.Release(); err != nil { // the waiter is told to ask, and is stopped
 		t.Error(err)
 	}
-	next, err := b.Acquire(t.Context(), "job")
+	next, err := b.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

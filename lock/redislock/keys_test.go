@@ -26,7 +26,7 @@ func opened(t *testing.T) (*testenv.RedisServer, *Locker) {
 }
 
 // begin counts a call for a lock. Without an error the caller calls l.calls.Done.
-func (l *Locker) begin(name string, o ...lock.AcquireOptions) (*request, error) {
+func (l *Locker) begin(name string, o *lock.AcquireOptions) (*request, error) {
 	call, err := l.calls.Acquire(name, o)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (l *Locker) begin(name string, o ...lock.AcquireOptions) (*request, error) 
 // fenceAt1970 takes the lock when the clock of Redis shows 1970, and returns the fence.
 func fenceAt1970(t *testing.T, l *Locker) uint64 {
 	t.Helper()
-	r, err := l.begin("job")
+	r, err := l.begin("job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +56,14 @@ func fenceAt1970(t *testing.T, l *Locker) uint64 {
 // The keys of the waiters live as long as the longest TTL of them, and always have one.
 func TestKeysOfWaitersHaveTheLongestTTL(t *testing.T) {
 	server, l := opened(t)
-	if _, err := l.TryAcquire(t.Context(), "job"); err != nil {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := l.Status(t.Context(), "job"); err != nil || s.TTL <= 0 || s.TTL > lock.DefaultTTL {
 		t.Errorf("Status: %+v, %v; want a TTL of at most %v", s, err, lock.DefaultTTL)
 	}
 	for _, ttl := range []time.Duration{10 * time.Minute, lock.MinTTL} {
-		r, err := l.begin("job", lock.AcquireOptions{TTL: ttl})
+		r, err := l.begin("job", &lock.AcquireOptions{TTL: ttl})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestKeysOfWaitersHaveTheLongestTTL(t *testing.T) {
 // client remembers also the fence of another.
 func TestFenceIsRemembered(t *testing.T) {
 	server, l := opened(t)
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestFenceIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := other.TryAcquire(t.Context(), "job"); err == nil {
+	if _, err := other.TryAcquire(t.Context(), "job", nil); err == nil {
 		t.Fatal("two have the lock")
 	}
 	waiters(t, l, 1)
@@ -111,7 +111,7 @@ func TestFenceIsRemembered(t *testing.T) {
 // the queue all the same.
 func TestWaiterWithoutTicketLeavesTheQueue(t *testing.T) {
 	server, l := opened(t)
-	if _, err := l.TryAcquire(t.Context(), "job"); err != nil {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); err != nil {
 		t.Fatal(err)
 	}
 	r := waiters(t, l, 1)[0]
@@ -129,13 +129,13 @@ func TestWaiterWithoutTicketLeavesTheQueue(t *testing.T) {
 // back, is over.
 func TestReservationWhenTheClockWasSetBack(t *testing.T) {
 	server, l := opened(t)
-	r, err := l.begin("job")
+	r, err := l.begin("job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.calls.Done()
 	server.CLI("SET", "oid:lock:{job}", fmt.Sprintf("1795166651598985 ! %s 1000", r.text), "PX", "100000")
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil || lease.Fence() != 1795166651598986 {
 		t.Errorf("TryAcquire: %v, want the next fence", err)
 	}

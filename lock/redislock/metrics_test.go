@@ -23,7 +23,7 @@ func lockMetrics(r prometheus.Registerer) func(lock.Event) {
 	r.MustRegister(events, waits)
 	return func(e lock.Event) {
 		events.WithLabelValues(string(e.Kind)).Inc()
-		if e.Kind == lock.Acquired {
+		if e.Kind == lock.EventAcquired {
 			waits.Observe(e.Took.Seconds())
 		}
 	}
@@ -48,7 +48,7 @@ func TestMetrics(t *testing.T) {
 	}
 	defer l.Close()
 	for range 3 {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func TestNaiveLockIsHeldForEverAfterADeathBetweenTwoCommands(t *testing.T) {
 
 	// Here no moment lies between the lock and its TTL.
 	holder := open(t, server.URL(), 0)
-	lease, err := holder.Acquire(t.Context(), "job")
+	lease, err := holder.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestNaiveLockRemovesThatOfTheNext(t *testing.T) {
 		t.Errorf("Release of a lease whose time is up: %v, want ErrExpired", err)
 	}
 	third := open(t, server.URL(), 0)
-	if _, err := third.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := third.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("the next holder's lock was removed: %v", err)
 	}
 	if err := next.Release(); err != nil {
@@ -140,12 +140,12 @@ func expired(t *testing.T, server *testenv.RedisServer) (late, next *lock.Lease)
 	t.Helper()
 	p := testenv.NewProxy(t, server.Addr)
 	a, b := open(t, p.URL(), time.Second), open(t, server.URL(), 10*time.Second)
-	late, err := a.Acquire(t.Context(), "job")
+	late, err := a.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Cut(true, true)
-	if next, err = b.Acquire(t.Context(), "job"); err != nil {
+	if next, err = b.Acquire(t.Context(), "job", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := late.Check(); !errors.Is(err, lock.ErrExpired) {
@@ -200,7 +200,7 @@ func TestNaiveLockDoesNotShowItsHolder(t *testing.T) {
 	}
 
 	holder, other := open(t, server.URL(), 0), open(t, server.URL(), 0)
-	lease, err := holder.Acquire(t.Context(), "job")
+	lease, err := holder.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestOpenReplica(t *testing.T) {
 	if text := fmt.Sprint(warnings); len(warnings) != 1 || !strings.Contains(text, "read-only") || !strings.Contains(text, primary.Addr) {
 		t.Errorf("warnings %q, want one that names the primary %s", text, primary.Addr)
 	}
-	if _, err := l.TryAcquire(t.Context(), "job"); err == nil || errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), "READONLY") {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); err == nil || errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), "READONLY") {
 		t.Errorf("TryAcquire at a replica: %v, want an error that says READONLY", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestOpenTLS(t *testing.T) {
 	refuses(t, "rediss://"+addr+"?"+patient, "certificate")
 	refuses(t, "rediss://"+server.Addr, "redis://)")
 	l := open(t, "rediss://"+addr+"?skip_verify&"+patient, 0)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +207,13 @@ func TestFullRedis(t *testing.T) {
 	server := testenv.Redis(t)
 	const ttl = 6 * time.Second
 	l := open(t, server.URL(), ttl)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := make(chan error)
 	go func() {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err == nil {
 			err = lease.Release()
 		}
@@ -221,7 +221,7 @@ func TestFullRedis(t *testing.T) {
 	}()
 	until(t, "waiter", func() bool { return server.CLI("ZCARD", "oid:lock:{job}:queue") == "1" })
 	server.CLI("CONFIG", "SET", "maxmemory", "1")
-	if _, err := l.Acquire(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "OOM") {
+	if _, err := l.Acquire(t.Context(), "other", nil); err == nil || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("Acquire in a full Redis: %v, want OOM", err)
 	}
 	time.Sleep(ttl + time.Second)
@@ -254,12 +254,12 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	server.CLI("REPLICAOF", "127.0.0.1", "1")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	if _, err := l.Acquire(ctx, "job"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "READONLY") {
+	if _, err := l.Acquire(ctx, "job", nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "READONLY") {
 		t.Errorf("Acquire: %v, want DeadlineExceeded and READONLY", err)
 	}
 	back := time.AfterFunc(300*time.Millisecond, func() { server.CLI("REPLICAOF", "NO", "ONE") })
 	defer back.Stop()
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestForeignKey(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
 	server.CLI("SET", "oid:lock:{job}", "something else")
-	if _, err := l.TryAcquire(t.Context(), "job"); err == nil {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); err == nil {
 		t.Error("TryAcquire took a key that is no lock")
 	}
 	if _, err := l.Status(t.Context(), "job"); err == nil {
@@ -281,7 +281,7 @@ func TestForeignKey(t *testing.T) {
 	}
 	server.CLI("DEL", "oid:lock:{job}")
 	server.CLI("LPUSH", "oid:lock:{job}", "x")
-	if _, err := l.Acquire(t.Context(), "job"); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+	if _, err := l.Acquire(t.Context(), "job", nil); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
 		t.Errorf("Acquire of a list: %v, want WRONGTYPE", err)
 	}
 	if got := server.CLI("LRANGE", "oid:lock:{job}", "0", "-1"); got != "x" {
@@ -299,8 +299,8 @@ func TestValueOfAnotherVersion(t *testing.T) {
 	server.CLI("SET", key, newer, "PX", "30000")
 	wait, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	_, acquire := l.Acquire(wait, "job")
-	_, try := l.TryAcquire(t.Context(), "job")
+	_, acquire := l.Acquire(wait, "job", nil)
+	_, try := l.TryAcquire(t.Context(), "job", nil)
 	_, status := l.Status(t.Context(), "job")
 	for name, err := range map[string]error{"Acquire": acquire, "TryAcquire": try, "Status": status} {
 		if err == nil || !strings.Contains(err.Error(), "another version of oid may use this Redis") {

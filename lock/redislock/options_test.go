@@ -19,7 +19,7 @@ func TestTTLOfOneAcquire(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), time.Minute)
 	const ttl = 3 * time.Second
-	lease, err := l.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
+	lease, err := l.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestTTLOfOneAcquire(t *testing.T) {
 		t.Error(err)
 	}
 	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
-		if _, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl}); !errors.Is(err, lock.ErrInvalid) {
+		if _, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl}); !errors.Is(err, lock.ErrInvalid) {
 			t.Errorf("TTL %v: %v, want ErrInvalid", ttl, err)
 		}
 	}
@@ -45,13 +45,13 @@ func TestTTLOfOneAcquire(t *testing.T) {
 func TestWaitersStayWhileRedisIsFull(t *testing.T) {
 	server := testenv.Redis(t)
 	a, b := open(t, server.URL(), 0), open(t, server.URL(), 300*time.Millisecond) // the waiter asks often
-	lease, err := a.Acquire(t.Context(), "job")
+	lease, err := a.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := make(chan error)
 	go func() {
-		lease, err := b.Acquire(t.Context(), "job")
+		lease, err := b.Acquire(t.Context(), "job", nil)
 		if err == nil {
 			err = lease.Release()
 		}
@@ -95,41 +95,41 @@ func TestEvents(t *testing.T) {
 			return len(seen[kind]) >= n
 		})
 	}
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(lock.Acquired, 1)
+	expect(lock.EventAcquired, 1)
 	next := make(chan *lock.Lease)
 	go func() {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Error(err)
 		}
 		next <- lease
 	}()
-	expect(lock.Waiting, 1)
+	expect(lock.EventWaiting, 1)
 	if err := lease.Release(); err != nil {
 		t.Error(err)
 	}
-	expect(lock.Released, 1)
+	expect(lock.EventReleased, 1)
 	second := <-next
 	p.Swallow(1, true) // the reply to a renewal
-	expect(lock.RenewedLate, 1)
+	expect(lock.EventRenewedLate, 1)
 	p.Cut(true, true)
-	expect(lock.Lost, 1)
+	expect(lock.EventLost, 1)
 	p.Heal()
 	_ = second.Release()
-	expect(lock.Released, 2)
+	expect(lock.EventReleased, 2)
 	mu.Lock()
 	defer mu.Unlock()
-	if e := seen[lock.Lost][0]; e.Name != "job" || e.Owner != second.Owner() || e.Fence != second.Fence() || !errors.Is(e.Err, lock.ErrExpired) {
+	if e := seen[lock.EventLost][0]; e.Name != "job" || e.Owner != second.Owner() || e.Fence != second.Fence() || !errors.Is(e.Err, lock.ErrExpired) {
 		t.Errorf("lost: %+v", e)
 	}
-	if e := seen[lock.Acquired][1]; e.Took <= 0 || e.Fence != second.Fence() {
+	if e := seen[lock.EventAcquired][1]; e.Took <= 0 || e.Fence != second.Fence() {
 		t.Errorf("acquired: %+v", e)
 	}
-	if len(seen[lock.Waiting]) != 1 || len(seen[lock.Lost]) != 1 {
+	if len(seen[lock.EventWaiting]) != 1 || len(seen[lock.EventLost]) != 1 {
 		t.Errorf("events %+v", seen)
 	}
 }

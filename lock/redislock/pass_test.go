@@ -26,7 +26,7 @@ func queued(t *testing.T, l *Locker) *request {
 // the next fence, which is remembered. The others keep their places.
 func TestReleasePassesTheLockOn(t *testing.T) {
 	server, l := opened(t)
-	lease, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{Command: "first"})
+	lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{Command: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func commandCount(stats, command string) string {
 // A lock that was passed on long ago may be lost: the waiter asks, as it always may.
 func TestLockPassedOnLongAgo(t *testing.T) {
 	_, l := opened(t)
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestReleasePassesNothingOverTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestReleasePassesNothingOverTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *lock.HeldError
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) || held.Status.Owner != first.Owner || own.passed.Load() != nil {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.As(err, &held) || held.Status.Owner != first.Owner || own.passed.Load() != nil {
 		t.Errorf("after the release: %v; want it reserved for %v", err, first.Owner)
 	}
 }
@@ -112,7 +112,7 @@ func (mute) EvalSHA(context.Context, string, []string, []string) (string, error)
 // A waiter asks if a release that named it got no reply: it may have the lock.
 func TestReleaseWithoutReplyWakesTheNext(t *testing.T) {
 	_, l := opened(t)
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestRequestThatWasGivenUpIsNotOvertaken(t *testing.T) {
 // itself expires, and whatever the clock shows.
 func TestFenceOfAWaiterIsRemembered(t *testing.T) {
 	server, l := opened(t)
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestOneConnectionUntilRequestsMeet(t *testing.T) {
 		return n
 	}
 	cycle := func() {
-		lease, err := l.Acquire(t.Context(), "job")
+		lease, err := l.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -235,7 +235,7 @@ func (r *request) watch(ctx context.Context, v value) {
 
 // abandoned reports whether the holder of a lock is known to have ended.
 func (v value) abandoned() bool {
-	return v.holder.Process != holder.Self(lock.AcquireOptions{}).Process && holder.State(v.holder) == lock.Ended
+	return v.holder.Process != holder.Self(lock.AcquireOptions{}).Process && holder.State(v.holder) == lock.StateEnded
 }
 
 // free releases the lock of r for a holder that has ended.

@@ -97,7 +97,7 @@ const maxTry = time.Second
 // one per process is enough. Make it with [Open] or [New]. List reads the names of all keys
 // in Redis, in steps that do not stop others; with millions of keys that takes seconds.
 type Locker struct {
-	calls.Base // all methods of [lock.Locker] but Close
+	lock.Locker // all methods of [lock.Locker] but Close
 
 	driver  Driver
 	warn    func(error)
@@ -145,7 +145,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		calls:   c,
 		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
-	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)
 	return l, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 	"github.com/oidkit/oid/lock/redislock"
 )
 
@@ -63,7 +63,7 @@ func TestSentinelURL(t *testing.T) {
 	set := testenv.RedisSentinel(t, 0)
 	nobody := "127.0.0.1:" + strconv.Itoa(testenv.FreePort(t))
 	l := open(t, "redis-sentinel://"+set.Sentinel.Addr+","+nobody+"/"+testenv.SentinelMaster+"/3", 0)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestUnixURL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "redis.sock")
 	testenv.Redis(t, "--unixsocket", path)
 	l := open(t, "unix://"+path, 0)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	l := open(t, p.URL(), ttl)
 	p.Delay(delay)
 	before := time.Now()
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNoAnswer(t *testing.T) {
 			all := make(chan error, n)
 			for i := range n {
 				go func() {
-					lease, err := l.TryAcquire(t.Context(), "job"+strconv.Itoa(i))
+					lease, err := l.TryAcquire(t.Context(), "job"+strconv.Itoa(i), nil)
 					if err == nil {
 						err = lease.Release()
 					}
@@ -170,14 +170,14 @@ func TestNoAnswer(t *testing.T) {
 func TestGivingUpLeavesTheQueue(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
-	lease, err := l.Acquire(t.Context(), "job")
+	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() {
-		_, err := l.Acquire(ctx, "job")
+		_, err := l.Acquire(ctx, "job", nil)
 		gone <- err
 	}()
 	waiters := func(n int) func() bool {

@@ -42,7 +42,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 	const noon = 1_795_166_651_598_985
 	fence := func(micros int64) uint64 {
 		t.Helper()
-		r, err := l.begin("job")
+		r, err := l.begin("job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 func waiters(t *testing.T, l *Locker, n int) (all []*request) {
 	t.Helper()
 	for range n {
-		r, err := l.begin("job")
+		r, err := l.begin("job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func reservation(t *testing.T) time.Duration {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func reservation(t *testing.T) time.Duration {
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.TryAcquire(t.Context(), "job")
+	_, err = l.TryAcquire(t.Context(), "job", nil)
 	if took := time.Since(released); err == nil && took >= 150*time.Millisecond {
 		return took // too late to see anything
 	}
@@ -171,7 +171,7 @@ func reservation(t *testing.T) time.Duration {
 		default:
 		}
 	}
-	next, err := l.Acquire(t.Context(), "job")
+	next, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestAskingAgainFindsTheLockTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r, err := l.begin("job")
+	r, err := l.begin("job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r, err := l.begin("job")
+	r, err := l.begin("job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
 		t.Errorf("Keep: %v", err)
 	}
 	server.CLI("DEL", "oid:lock:{job}") // it has expired
-	next, err := l.TryAcquire(t.Context(), "job")
+	next, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func behindADeadProcess(t *testing.T) time.Duration {
 		}
 		defer (*l).Close()
 	}
-	lease, err := alive.TryAcquire(t.Context(), "job")
+	lease, err := alive.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func behindADeadProcess(t *testing.T) time.Duration {
 	got := make(chan time.Time, 1)
 	go func() {
 		defer close(got)
-		next, err := alive.Acquire(t.Context(), "job")
+		next, err := alive.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Error(err)
 			return
@@ -317,7 +317,7 @@ func TestTicketsKeepTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestStaleReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	lease, err := l.TryAcquire(t.Context(), "job") // Redis learns the scripts
+	lease, err := l.TryAcquire(t.Context(), "job", nil) // Redis learns the scripts
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +382,7 @@ func TestStaleReplies(t *testing.T) {
 	c.on.Store(true)
 	_, _ = l.Status(t.Context(), "job") // its reply comes twice
 	for range 5 {
-		if lease, err := l.TryAcquire(t.Context(), "job"); err == nil {
+		if lease, err := l.TryAcquire(t.Context(), "job", nil); err == nil {
 			t.Fatalf("a lease with fence %d from the reply to another request", lease.Fence())
 		}
 	}

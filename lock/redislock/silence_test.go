@@ -43,7 +43,7 @@ func TestSilence(t *testing.T) {
 			d := &falling{after: after}
 			var told []error
 			l, err := NewWithDriver(t.Context(), d, &Options{Events: func(e lock.Event) {
-				if e.Kind == lock.Unanswered {
+				if e.Kind == lock.EventUnanswered {
 					told = append(told, e.Err)
 				}
 			}})
@@ -55,7 +55,7 @@ func TestSilence(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 			defer stop()
 			began := time.Now()
-			_, err = l.Acquire(ctx, "job")
+			_, err = l.Acquire(ctx, "job", nil)
 			if len(told) != 1 || !strings.Contains(told[0].Error(), "no answer within 1s") {
 				t.Errorf("after %d answers: told %v, want once that there is no answer", after, told)
 			}

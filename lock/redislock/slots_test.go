@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/internal/testenv"
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 )
 
 func TestSlotsInOrder(t *testing.T) {

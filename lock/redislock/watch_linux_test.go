@@ -73,12 +73,12 @@ func TestTryAcquireAfterTheHoldersDeath(t *testing.T) {
 	c := startChild(t, url, time.Minute, "hold")
 	c.report("acquired")
 	held := (*lock.HeldError)(nil)
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.As(err, &held) {
 		t.Fatalf("while it runs: %v, want a HeldError", err)
 	}
 	c.signal(syscall.SIGKILL)
 	_ = c.cmd.Wait()
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatalf("after its end: %v", err)
 	}

@@ -97,9 +97,9 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	for {
 		a.asked = time.Now()
 		quiet := silent || !a.wait
-		late := time.AfterFunc(calls.Silence, func() {
+		late := time.AfterFunc(calls.UnansweredAfter, func() {
 			if !quiet {
-				a.Tell(lock.Unanswered, 0, calls.NoAnswer(calls.Silence))
+				a.Tell(lock.EventUnanswered, 0, calls.NoAnswer(calls.UnansweredAfter))
 			}
 		})
 		lease, err := a.look(inner)
@@ -115,7 +115,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		}
 		switch {
 		case lease != nil:
-			a.Tell(lock.Acquired, lease.Fence(), nil)
+			a.Tell(lock.EventAcquired, lease.Fence(), nil)
 			return lease, nil
 		case a.l.calls.Closing.Err() != nil:
 			return nil, lock.ErrClosed
@@ -128,10 +128,10 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			return nil, &lock.HeldError{Status: a.status()}
 		case err == nil && !refused:
 			refused = true
-			a.Tell(lock.Waiting, 0, nil)
+			a.Tell(lock.EventWaiting, 0, nil)
 		case err != nil && !silent:
 			if silent = true; !told {
-				a.Tell(lock.Unanswered, 0, err)
+				a.Tell(lock.EventUnanswered, 0, err)
 			}
 		}
 		a.sleep(inner, a.pause(conflict))
@@ -222,7 +222,7 @@ func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
 			a.l.wake(first) // its signal may have been lost, and its next look be after its reservation
 		}
 	}
-	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.Ended {
+	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.StateEnded {
 		a.ended = time.Now()
 	}
 	me := a.Owner.String()
@@ -284,7 +284,7 @@ func (a *attempt) take(ctx context.Context, old, next record) (*lock.Lease, erro
 	if took >= deadline.Sub(before) || took > a.Options.TTL/3 && !held {
 		return nil, store.ErrConflict
 	}
-	return lock.NewLease(ctx, a.Name, a.Owner, a.Events, engine.Grant{
+	return calls.NewLease(ctx, a.Name, a.Owner, a.Events, engine.Grant{
 		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.Options.TTL, Keeper: k,
 	}), nil
 }

@@ -74,7 +74,7 @@ func work(uri string) error {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for {
-		lease, err := l.Acquire(ctx, "job")
+		lease, err := l.Acquire(ctx, "job", nil)
 		if err != nil {
 			continue
 		}

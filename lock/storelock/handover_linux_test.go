@@ -39,7 +39,7 @@ func hold(uri string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.Acquire(ctx, "job"); err != nil {
+	if _, err := l.Acquire(ctx, "job", nil); err != nil {
 		return err
 	}
 	select {}
@@ -62,7 +62,7 @@ func TestHandover(t *testing.T) {
 			a, b := open(), open()
 			t.Run("release", func(t *testing.T) {
 				measureHandover(t, b, func() func() {
-					lease, err := a.Acquire(t.Context(), "job")
+					lease, err := a.Acquire(t.Context(), "job", nil)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -114,7 +114,7 @@ func measureHandover(t *testing.T, waiter *storelock.Locker, begin func() (end f
 		got := make(chan *lock.Lease, 1)
 		go func() {
 			defer close(got)
-			lease, err := waiter.Acquire(t.Context(), "job")
+			lease, err := waiter.Acquire(t.Context(), "job", nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -161,7 +161,7 @@ func TestWatchEndsWithTheCall(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := l.Acquire(ctx, "job")
+		_, err := l.Acquire(ctx, "job", nil)
 		ended <- err
 	}()
 	testenv.Await(t, "watch", func() error {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 )
 
 // TestHistoriesAreLinearizable checks the histories of clients that take one lock at

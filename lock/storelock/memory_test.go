@@ -171,7 +171,7 @@ func acquire(ctx context.Context, t *testing.T, l *storelock.Locker) chan *lock.
 		defer close(got)
 		ctx, stop := context.WithTimeout(ctx, 10*clockTTL)
 		defer stop()
-		lease, err := l.Acquire(ctx, "job")
+		lease, err := l.Acquire(ctx, "job", nil)
 		if err == nil {
 			got <- lease
 		} else if !errors.Is(err, context.Canceled) {

@@ -35,8 +35,8 @@ func TestRecordOfAnotherVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, acquire := l.Acquire(t.Context(), "job")
-		_, try := l.TryAcquire(t.Context(), "job")
+		_, acquire := l.Acquire(t.Context(), "job", nil)
+		_, try := l.TryAcquire(t.Context(), "job", nil)
 		_, status := l.Status(t.Context(), "job")
 		_, list := l.List(t.Context())
 		for name, err := range map[string]error{"Acquire": acquire, "TryAcquire": try, "Status": status, "List": list} {

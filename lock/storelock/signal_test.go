@@ -161,7 +161,7 @@ func TestGivingUpWakesTheNext(t *testing.T) {
 		lease := get(t, acquire(t.Context(), t, lockers[0]))
 		got := make(chan error, 1)
 		go func() {
-			_, err := lockers[1].Acquire(t.Context(), "job")
+			_, err := lockers[1].Acquire(t.Context(), "job", nil)
 			got <- err
 		}()
 		time.Sleep(time.Second)

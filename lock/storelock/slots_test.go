@@ -3,7 +3,7 @@ package storelock_test
 import (
 	"testing"
 
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 )
 
 func TestSlotsInOrder(t *testing.T) {

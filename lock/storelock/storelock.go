@@ -86,7 +86,7 @@ type Options struct {
 // are still held are not renewed any more and end at their deadlines. Until the store is
 // closed, Release frees their locks.
 type Locker struct {
-	calls.Base // all methods of [lock.Locker]
+	lock.Locker // all methods of [lock.Locker]
 
 	store      store.Store
 	collection string
@@ -106,7 +106,7 @@ func New(s store.Store, o *Options) (*Locker, error) {
 		return nil, err
 	}
 	l := &Locker{store: store.Linearizable(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
-	l.Base = calls.NewBase(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }
 

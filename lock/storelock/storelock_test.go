@@ -6,7 +6,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/locktest"
+	"github.com/oidkit/oid/lock/internal/locktest"
 	"github.com/oidkit/oid/lock/storelock"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"

@@ -116,7 +116,7 @@ func takeTurns(t *testing.T, uri string) (u *turns, stop func()) {
 		running.Go(func() {
 			defer l.Close()
 			for ctx.Err() == nil {
-				lease, err := l.Acquire(ctx, "job")
+				lease, err := l.Acquire(ctx, "job", nil)
 				if err != nil {
 					continue // await notices when that goes on
 				}

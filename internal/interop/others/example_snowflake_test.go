@@ -44,7 +44,7 @@ func Example_snowflake() {
 			return err
 		}
 		return serve(ctx, node) // until ctx ends: another process may have the number then
-	})
+	}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSnowflakeWorkers(t *testing.T) {
 						mu.Unlock()
 					}
 					return nil
-				})
+				}, nil)
 				if err != nil {
 					t.Error(err)
 				}

@@ -121,9 +121,9 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
-// Silence is how long a place may be silent until a waiter reports it: a busy server may
-// take seconds.
-const Silence = 5 * time.Second
+// UnansweredAfter is how long a waiter waits for an answer of the backend until it reports
+// [lock.EventUnanswered]: a busy server may take seconds.
+const UnansweredAfter = 5 * time.Second
 
 // NoAnswer returns the error of a request that got no answer within d. It is an
 // [os.ErrDeadlineExceeded] and no end of the caller's context.
@@ -161,26 +161,39 @@ type Place struct {
 	Note func(ctx context.Context, name string) (engine.Note, error)
 }
 
-// Base is a [lock.Locker] for a Place.
-type Base struct {
-	calls *Calls
-	place Place
+// base is a [lock.Locker] for a Place, but for the notes.
+type base struct {
+	lock.Locker // nil
+	calls       *Calls
+	place       Place
 }
 
-// NewBase returns a Base whose calls are among c.
-func NewBase(c *Calls, p Place) Base { return Base{c, p} }
+// NewLocker returns a Locker for a Place whose calls are among c.
+func NewLocker(c *Calls, p Place) lock.Locker {
+	b := base{calls: c, place: p}
+	return WithNotes(b, b.note)
+}
+
+// The functions that package lock gives to its engines alone.
+var (
+	// NewLease begins a lease. Its context has the values of ctx and does not end with ctx.
+	// The events may be nil.
+	NewLease = engine.NewLease.(func(ctx context.Context, name string, owner lock.Owner, events func(lock.Event), g engine.Grant) *lock.Lease)
+	// WithNotes returns a Locker that reads the notes of its locks by a function.
+	WithNotes = engine.WithNotes.(func(l lock.Locker, read func(ctx context.Context, name string) (engine.Note, error)) lock.Locker)
+)
 
 // Acquire takes a lock, waiting for it as long as ctx allows, see [lock.Locker].
-func (b Base) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+func (b base) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	return b.acquire(ctx, name, o, true)
 }
 
 // TryAcquire takes a lock if it is free, see [lock.Locker].
-func (b Base) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+func (b base) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	return b.acquire(ctx, name, o, false)
 }
 
-func (b Base) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
+func (b base) acquire(ctx context.Context, name string, o *lock.AcquireOptions, wait bool) (*lock.Lease, error) {
 	call, err := b.calls.Acquire(name, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.calls.settings.Engine, err)
@@ -191,11 +204,8 @@ func (b Base) acquire(ctx context.Context, name string, o []lock.AcquireOptions,
 
 // Acquire is Begin for a call of Acquire or TryAcquire. The error wraps [lock.ErrInvalid]
 // if the name or the TTL is invalid.
-func (c *Calls) Acquire(name string, o []lock.AcquireOptions) (Call, error) {
-	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events}
-	if len(o) > 0 {
-		call.Options = o[0]
-	}
+func (c *Calls) Acquire(name string, o *lock.AcquireOptions) (Call, error) {
+	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events, Options: *cmp.Or(o, &lock.AcquireOptions{})}
 	call.Options.TTL = cmp.Or(call.Options.TTL, c.settings.TTL)
 	err := cmp.Or(lock.CheckTTL(call.Options.TTL), lock.CheckName(name))
 	if err == nil {
@@ -205,12 +215,12 @@ func (c *Calls) Acquire(name string, o []lock.AcquireOptions) (Call, error) {
 }
 
 // Status returns who has a lock, see [lock.Locker].
-func (b Base) Status(ctx context.Context, name string) (lock.Status, error) {
+func (b base) Status(ctx context.Context, name string) (lock.Status, error) {
 	return about(ctx, b.calls, "status", name, b.place.Status)
 }
 
-// Note returns the note of a lock and the time of its place, see [lock.Locker].
-func (b Base) Note(ctx context.Context, name string) (engine.Note, error) {
+// note returns the note of a lock and the time of its place.
+func (b base) note(ctx context.Context, name string) (engine.Note, error) {
 	return about(ctx, b.calls, "note", name, b.place.Note)
 }
 
@@ -231,7 +241,7 @@ func about[T any](ctx context.Context, c *Calls, what, name string, ask func(con
 }
 
 // List returns the status of every lock that is held, see [lock.Locker].
-func (b Base) List(ctx context.Context) ([]lock.Status, error) {
+func (b base) List(ctx context.Context) ([]lock.Status, error) {
 	if err := b.calls.Begin(); err != nil {
 		return nil, err
 	}
@@ -259,7 +269,7 @@ func Held(ctx context.Context, names []string, status func(ctx context.Context, 
 }
 
 // Close ends waiting calls with [lock.ErrClosed] and waits until all have returned.
-func (b Base) Close() error {
+func (b base) Close() error {
 	b.calls.Close()
 	return nil
 }

@@ -1,18 +1,27 @@
 // Package engine is what package lock and its engines agree on, out of the sight
 // of their users.
 //
-// An engine grants a lock with lock.NewLease, and the lease renews it and ends in time. The
+// An engine grants a lock with calls.NewLease, and the lease renews it and ends in time. The
 // engine owes
 //
 //   - a [Deadline] counted from before the request that took or renewed the lock, because
 //     nobody knows when within a request the place has done it;
 //   - lock.ErrClosed from every call of a Locker after its Close, from calls that wait, and
 //     from Keep if the lease has a deadline: the lock stays held until the place ends it;
-//   - the events Waiting, Acquired and, if the place may be silent, Unanswered. The lease
-//     reports RenewedLate, Lost and Released through the function given to lock.NewLease.
+//   - the events EventWaiting, EventAcquired and, if the backend may be silent, EventUnanswered. The lease
+//     reports EventRenewedLate, EventLost and EventReleased through the function given to calls.NewLease.
 package engine
 
 import "time"
+
+// What package lock gives to its engines and not to its users. It sets these functions when
+// it is initialised; lock/internal/calls has them with their types.
+var (
+	// NewLease is a func(ctx, name, lock.Owner, func(lock.Event), Grant) *lock.Lease.
+	NewLease any
+	// WithNotes is a func(lock.Locker, func(ctx, name) (Note, error)) lock.Locker.
+	WithNotes any
+)
 
 // Keeper renews and frees a lock for a lease. All methods may be called at the
 // same time.

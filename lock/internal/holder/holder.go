@@ -29,20 +29,20 @@ func Self(o lock.AcquireOptions) lock.Holder {
 	return h
 }
 
-// State returns whether h and its group still run, or [lock.Unknown] if that
+// State returns whether h and its group still run, or [lock.StateUnknown] if that
 // cannot be seen from here.
 func State(h lock.Holder) lock.State {
 	if h.Process == (gpid.Process{}) {
-		return lock.Unknown
+		return lock.StateUnknown
 	}
 	alive, err := h.Process.Alive()
 	switch {
 	case err != nil, !alive && h.Group < 0: // its group may have begun without a record
-		return lock.Unknown
+		return lock.StateUnknown
 	case alive, h.Group > 0 && !groupEnded(h.Group):
-		return lock.Alive
+		return lock.StateAlive
 	}
-	return lock.Ended
+	return lock.StateEnded
 }
 
 // Watch returns nil once h and its group have ended. The error is that of ctx, or

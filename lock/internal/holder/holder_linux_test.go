@@ -82,22 +82,22 @@ func TestState(t *testing.T) {
 		h    lock.Holder
 		want lock.State
 	}{
-		"nobody":                             {lock.Holder{}, lock.Unknown},
-		"running":                            {lock.Holder{Process: running.Process}, lock.Alive},
-		"running, group to come":             {lock.Holder{Process: running.Process, Group: -1}, lock.Alive},
-		"ended":                              {lock.Holder{Process: ended.Process}, lock.Ended},
-		"ended, group to come":               {lock.Holder{Process: ended.Process, Group: -1}, lock.Unknown},
-		"ended, group runs":                  {lock.Holder{Process: ended.Process, Group: other.PID}, lock.Alive},
-		"ended, group ended":                 {lock.Holder{Process: ended.Process, Group: ended.PID}, lock.Ended},
-		"on another host or in another boot": {lock.Holder{Process: elsewhere}, lock.Unknown},
-		"elsewhere, its group's number is in use here": {lock.Holder{Process: elsewhere, Group: other.PID}, lock.Unknown},
+		"nobody":                             {lock.Holder{}, lock.StateUnknown},
+		"running":                            {lock.Holder{Process: running.Process}, lock.StateAlive},
+		"running, group to come":             {lock.Holder{Process: running.Process, Group: -1}, lock.StateAlive},
+		"ended":                              {lock.Holder{Process: ended.Process}, lock.StateEnded},
+		"ended, group to come":               {lock.Holder{Process: ended.Process, Group: -1}, lock.StateUnknown},
+		"ended, group runs":                  {lock.Holder{Process: ended.Process, Group: other.PID}, lock.StateAlive},
+		"ended, group ended":                 {lock.Holder{Process: ended.Process, Group: ended.PID}, lock.StateEnded},
+		"on another host or in another boot": {lock.Holder{Process: elsewhere}, lock.StateUnknown},
+		"elsewhere, its group's number is in use here": {lock.Holder{Process: elsewhere, Group: other.PID}, lock.StateUnknown},
 	} {
 		if got := holder.State(test.h); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 	other.zombie()
-	if got := holder.State(lock.Holder{Process: ended.Process, Group: other.PID}); got != lock.Ended {
+	if got := holder.State(lock.Holder{Process: ended.Process, Group: other.PID}); got != lock.StateEnded {
 		t.Errorf("a group of which only a zombie is left: %q, want ended", got)
 	}
 }

@@ -14,14 +14,14 @@ import (
 // goes on.
 func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
-	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: time.Second})
+	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("TryAcquire after Close: %v, want ErrHeld", err)
 	}
 	if lease.Deadline().IsZero() {
@@ -37,7 +37,7 @@ func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	if err := lease.Release(); !errors.Is(err, lock.ErrExpired) && !lease.Deadline().IsZero() {
 		t.Errorf("Release after the end: %v, want ErrExpired", err)
 	}
-	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("Release of the lease that has ended has freed the lock of the next: %v", err)
 	}
 	if next.Fence() <= lease.Fence() {
@@ -61,7 +61,7 @@ func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
 	name := "TTL " + ttl.String()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*ttl+patience)
 	defer cancel()
-	lease, err := a.Acquire(ctx, name, lock.AcquireOptions{TTL: ttl})
+	lease, err := a.Acquire(ctx, name, &lock.AcquireOptions{TTL: ttl})
 	if err != nil {
 		t.Fatalf("Acquire with the TTL %v: %v", ttl, err)
 	}
@@ -74,7 +74,7 @@ func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
 		_ = a.Close()
 	})
 	defer end.Stop()
-	next, err := b.Acquire(ctx, name)
+	next, err := b.Acquire(ctx, name, nil)
 	if err != nil {
 		t.Fatalf("Acquire after the end of a lease with the TTL %v: %v", ttl, err)
 	}

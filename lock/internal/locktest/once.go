@@ -24,16 +24,16 @@ func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 	calls := 0
 	once := func(l lock.Locker, key string, err error, o lock.OnceOptions) lock.Run {
 		t.Helper()
-		r, got := lock.Once(t.Context(), l, "job", lock.Key(key), func(ctx context.Context, lease *lock.Lease, run lock.Run) error {
+		r, got := lock.Once(t.Context(), l, "job", lock.KeySchedule(key), func(ctx context.Context, lease *lock.Lease, run lock.Run) error {
 			calls++
 			if run.Fence != lease.Fence() || run.Owner != lease.Owner() || ctx.Err() != nil {
 				t.Errorf("run %+v under %v with fence %d", run, lease.Owner(), lease.Fence())
 			}
-			if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) == 0 || all[len(all)-1].Outcome != lock.Running {
+			if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) == 0 || all[len(all)-1].Outcome != lock.OutcomeRunning {
 				t.Errorf("Runs while it runs: %+v, %v", all, err)
 			}
 			return err
-		}, o)
+		}, &o)
 		if r.Here && !errors.Is(got, err) || !r.Here && got != nil {
 			t.Errorf("key %.20s: %+v, %v", key, r, got)
 		}
@@ -57,7 +57,7 @@ func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 		}
 	}
 	all, err := lock.Runs(t.Context(), a, "job")
-	if calls != 3+16 || err != nil || len(all) != 16 || all[15].Tick.Key != long[32:]+"-" || all[15].Outcome != lock.Done {
+	if calls != 3+16 || err != nil || len(all) != 16 || all[15].Tick.Key != long[32:]+"-" || all[15].Outcome != lock.OutcomeDone {
 		t.Errorf("%d calls, Runs: %d, %v", calls, len(all), err)
 	}
 	if all, err := lock.Runs(t.Context(), a, "other"); err != nil || len(all) > 0 {
@@ -69,7 +69,7 @@ func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 // not.
 func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
-	r, err := lock.Once(t.Context(), a, "job", lock.Key("1"), func(_ context.Context, lease *lock.Lease, _ lock.Run) error {
+	r, err := lock.Once(t.Context(), a, "job", lock.KeySchedule("1"), func(_ context.Context, lease *lock.Lease, _ lock.Run) error {
 		if lease.Deadline().IsZero() {
 			return nil
 		}
@@ -79,14 +79,14 @@ func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
 		next := acquire(t, b, "job")
 		t.Cleanup(func() { release(t, next) })
 		return nil
-	}, lock.OnceOptions{Acquire: lock.AcquireOptions{TTL: lock.MinTTL * 5}})
-	if err == nil && r.Here && r.Outcome == lock.Done { // without a deadline
+	}, &lock.OnceOptions{Acquire: lock.AcquireOptions{TTL: lock.MinTTL * 5}})
+	if err == nil && r.Here && r.Outcome == lock.OutcomeDone { // without a deadline
 		return
 	}
 	if !errors.Is(err, lock.ErrUnrecorded) || !r.Here {
 		t.Errorf("Once that lost the lock: %+v, %v; want ErrUnrecorded", r, err)
 	}
-	if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) != 1 || all[0].Outcome != lock.Died {
+	if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) != 1 || all[0].Outcome != lock.OutcomeDied {
 		t.Errorf("Runs: %+v, %v; want one that died", all, err)
 	}
 }
@@ -104,13 +104,13 @@ type crontab struct {
 }
 
 func (c *crontab) call(t testing.TB, l lock.Locker, name string) {
-	r, err := lock.Once(t.Context(), l, name, lock.Every(c.period), func(_ context.Context, _ *lock.Lease, run lock.Run) error {
+	r, err := lock.Once(t.Context(), l, name, lock.EverySchedule(c.period), func(_ context.Context, _ *lock.Lease, run lock.Run) error {
 		c.mu.Lock()
 		c.begun[run.Tick.String()]++
 		c.mu.Unlock()
 		time.Sleep(c.job)
 		return nil
-	})
+	}, nil)
 	// On a machine that is too slow a call may come between two ticks, or the lock after
 	// 15 of them.
 	if errors.Is(err, lock.ErrBetween) || errors.Is(err, lock.ErrTooLate) {
@@ -136,7 +136,7 @@ func testOncePerTick(t testing.TB, open func() lock.Locker) {
 	lockers := []lock.Locker{open(), open(), open()}
 	began := time.Now()
 	for _, l := range lockers {
-		if _, err := lock.Once(t.Context(), l, "job", lock.Key("k"), func(context.Context, *lock.Lease, lock.Run) error { return nil }); err != nil {
+		if _, err := lock.Once(t.Context(), l, "job", lock.KeySchedule("k"), func(context.Context, *lock.Lease, lock.Run) error { return nil }, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func testOncePerTick(t testing.TB, open func() lock.Locker) {
 			t.Errorf("%s: %d ticks of %d say too little", name, len(c.begun), c.ticks)
 		}
 		all, err := lock.Runs(t.Context(), lockers[0], name)
-		if err != nil || len(all) < min(len(c.begun), 16) || slices.ContainsFunc(all, func(r lock.Run) bool { return r.Outcome != lock.Done && r.Outcome != lock.Missed }) {
+		if err != nil || len(all) < min(len(c.begun), 16) || slices.ContainsFunc(all, func(r lock.Run) bool { return r.Outcome != lock.OutcomeDone && r.Outcome != lock.OutcomeMissed }) {
 			t.Errorf("%s: Runs: %+v, %v", name, all, err)
 		}
 	}

@@ -20,7 +20,7 @@ func testDo(t testing.TB, open func() lock.Locker) {
 			t.Errorf("inside Do: %v", err)
 		}
 		return boom
-	})
+	}, nil)
 	if !errors.Is(err, boom) {
 		t.Errorf("Do: %v, want boom", err)
 	}
@@ -29,15 +29,15 @@ func testDo(t testing.TB, open func() lock.Locker) {
 		cancel()
 		<-ctx.Done()
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Errorf("Do: %v", err)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_ = lock.Do(t.Context(), l, "job", func(context.Context, *lock.Lease) error { panic("boom") })
+		_ = lock.Do(t.Context(), l, "job", func(context.Context, *lock.Lease) error { panic("boom") }, nil)
 	}()
-	lease, err := l.TryAcquire(t.Context(), "job")
+	lease, err := l.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatalf("after a panic inside Do: %v", err)
 	}
@@ -48,7 +48,7 @@ func testLeaseOutlivesItsCtx(t testing.TB, open func() lock.Locker) {
 	type key struct{}
 	l := open()
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "kept"))
-	lease, err := l.Acquire(ctx, "job")
+	lease, err := l.Acquire(ctx, "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func testLeaseOutlivesItsCtx(t testing.TB, open func() lock.Locker) {
 	if err := errors.Join(lease.Check(), lease.Context().Err()); err != nil {
 		t.Errorf("after the end of Acquire's ctx: %v", err)
 	}
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("TryAcquire after the end of Acquire's ctx: %v, want ErrHeld", err)
 	}
 	if got := fmt.Sprint(lease.Context().Value(key{})); got != "kept" {
@@ -80,7 +80,7 @@ func testContextHasTheCause(t testing.TB, open func() lock.Locker) {
 // The status describes the process that holds the lock.
 func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
-	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{Command: "make all", TTL: time.Minute})
+	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{Command: "make all", TTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	if err != nil || s.Holder.Command != "make all" || s.Holder.Host == "" {
 		t.Errorf("Status = %+v, %v; want the holder's host and command", s, err)
 	}
-	if self, err := gpid.ProcessOf(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.Alive) {
+	if self, err := gpid.ProcessOf(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.StateAlive) {
 		t.Errorf("holder %+v, want this process, alive", s.Holder)
 	}
 	if err := lease.SetGroup(os.Getpid()); err != nil {
@@ -103,20 +103,20 @@ func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 func testBadTTL(t testing.TB, open func() lock.Locker) {
 	l := open()
 	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
-		_, err1 := l.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
-		_, err2 := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
+		_, err1 := l.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl})
+		_, err2 := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl})
 		if !errors.Is(err1, lock.ErrInvalid) || !errors.Is(err2, lock.ErrInvalid) {
 			t.Errorf("TTL %v: %v, %v; want ErrInvalid", ttl, err1, err2)
 		}
 	}
-	lease, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: lock.MaxTTL})
+	lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MaxTTL})
 	if err != nil {
 		t.Fatalf("TTL %v: %v", lock.MaxTTL, err)
 	}
 	release(t, lease)
 	// So short a lease may pass before a busy machine has it, or can give it back.
 	for {
-		lease, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: lock.MinTTL})
+		lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MinTTL})
 		if err == nil {
 			if err := lease.Release(); err != nil && !errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrExpired) {
 				t.Errorf("Release: %v", err)

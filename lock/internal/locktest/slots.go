@@ -18,7 +18,7 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	a, b := lock.Slots(l, 3), lock.Slots(open(), 3)
 	leases := []*lock.Lease{acquire(t, a, "job"), acquire(t, b, "job")}
-	third, err := b.TryAcquire(t.Context(), "job")
+	third, err := b.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatalf("TryAcquire of the third slot: %v", err)
 	}
@@ -38,12 +38,12 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 		}
 	}
 	held0 := (*lock.HeldError)(nil)
-	if _, err := a.TryAcquire(t.Context(), "job"); !errors.As(err, &held0) || !strings.HasPrefix(held0.Status.Name, "job#") {
+	if _, err := a.TryAcquire(t.Context(), "job", nil); !errors.As(err, &held0) || !strings.HasPrefix(held0.Status.Name, "job#") {
 		t.Errorf("TryAcquire of a fourth: %v, want a HeldError of a slot", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := a.Acquire(ctx, "job"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := a.Acquire(ctx, "job", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Acquire of a fourth: %v, want DeadlineExceeded", err)
 	}
 	got := make(chan *lock.Lease, 1)
@@ -62,7 +62,7 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	// One with more slots takes those beyond the others'.
 	more := lock.Slots(l, 4)
 	fourth := acquire(t, more, "job")
-	if _, err := more.TryAcquire(t.Context(), "job"); fourth.Slot() != 3 || !errors.Is(err, lock.ErrHeld) {
+	if _, err := more.TryAcquire(t.Context(), "job", nil); fourth.Slot() != 3 || !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("the fourth of 4 has slot %d; TryAcquire of a fifth: %v", fourth.Slot(), err)
 	}
 	for _, lease := range leases {
@@ -85,15 +85,15 @@ func testBadSlots(t testing.TB, l lock.Locker) {
 	for n, name := range map[int]string{
 		0: "job", -1: "job", lock.MaxSlots + 1: "job", 1: "", 2: strings.Repeat("x", lock.MaxName-5),
 	} {
-		_, err1 := lock.Slots(l, n).Acquire(t.Context(), name)
-		_, err2 := lock.Slots(l, n).TryAcquire(t.Context(), name)
+		_, err1 := lock.Slots(l, n).Acquire(t.Context(), name, nil)
+		_, err2 := lock.Slots(l, n).TryAcquire(t.Context(), name, nil)
 		if !errors.Is(err1, lock.ErrInvalid) || !errors.Is(err2, lock.ErrInvalid) {
 			t.Errorf("%d slots of %.10q: %v, %v; want ErrInvalid", n, name, err1, err2)
 		}
 	}
 	longest := strings.Repeat("x", lock.MaxName-6)
 	release(t, acquire(t, lock.Slots(l, 1), longest))
-	_, err := lock.Once(t.Context(), lock.Slots(l, 1), "job", lock.Key("1"), nil)
+	_, err := lock.Once(t.Context(), lock.Slots(l, 1), "job", lock.KeySchedule("1"), nil, nil)
 	if !errors.Is(err, lock.ErrInvalid) {
 		t.Errorf("Once with Slots: %v, want ErrInvalid", err)
 	}
@@ -125,7 +125,7 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 					if worker == 0 {
 						take = l.TryAcquire
 					}
-					lease, err := take(ctx, "job")
+					lease, err := take(ctx, "job", nil)
 					if worker == 0 && errors.Is(err, lock.ErrHeld) {
 						done.Add(1)
 						continue
@@ -166,8 +166,8 @@ func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	s := lock.Slots(open(), 2)
 	whole := acquire(t, l, "job")
-	for how, take := range map[string]func(context.Context, string, ...lock.AcquireOptions) (*lock.Lease, error){"Acquire": s.Acquire, "TryAcquire": s.TryAcquire} {
-		_, err := take(t.Context(), "job")
+	for how, take := range map[string]func(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error){"Acquire": s.Acquire, "TryAcquire": s.TryAcquire} {
+		_, err := take(t.Context(), "job", nil)
 		if held := (*lock.HeldError)(nil); !errors.As(err, &held) || held.Status.Owner != whole.Owner() {
 			t.Errorf("%s while the lock is held without slots: %v, want a HeldError of that", how, err)
 		}
@@ -182,7 +182,7 @@ func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 			take = s.TryAcquire
 		}
 		ctx, stop := context.WithTimeout(t.Context(), patience)
-		slot, err := take(ctx, name)
+		slot, err := take(ctx, name, nil)
 		stop()
 		if err != nil {
 			t.Fatalf("%s: %v", how, err)
@@ -208,7 +208,7 @@ func SlotsInOrder(t *testing.T, l lock.Locker) {
 	turns := make(chan turn, waiters)
 	for i := range waiters {
 		go func() {
-			lease, err := s.Acquire(t.Context(), "order", lock.AcquireOptions{Group: true})
+			lease, err := s.Acquire(t.Context(), "order", &lock.AcquireOptions{Group: true})
 			if err != nil {
 				t.Errorf("Acquire: %v", err)
 			}
@@ -269,16 +269,16 @@ func testLead(t testing.TB, open func() lock.Locker) {
 					return nil
 				}
 				return resigned
-			}, lock.LeadOptions{
+			}, &lock.LeadOptions{
 				Pause: time.Millisecond, MaxPause: 4 * time.Millisecond,
 				Events: func(e lock.Event) {
-					if e.Kind == lock.Paused && !errors.Is(e.Err, resigned) {
+					if e.Kind == lock.EventPaused && !errors.Is(e.Err, resigned) {
 						t.Errorf("paused after %v", e.Err)
 					}
 					kinds = append(kinds, e.Kind)
 				},
 			})
-			if err != nil || len(kinds) != 2*terms-1 || kinds[0] != lock.Acquired || kinds[1] != lock.Paused {
+			if err != nil || len(kinds) != 2*terms-1 || kinds[0] != lock.EventAcquired || kinds[1] != lock.EventPaused {
 				t.Errorf("Lead: %v after %v", err, kinds)
 			}
 		})

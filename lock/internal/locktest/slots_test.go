@@ -36,7 +36,7 @@ func TestSlotsWhileStatusFails(t *testing.T) {
 		l.failures = 1 << 30
 		ctx, stop := context.WithTimeout(t.Context(), patience)
 		defer stop()
-		if _, err := s.Acquire(ctx, "job"); !errors.Is(err, errStumbled) {
+		if _, err := s.Acquire(ctx, "job", nil); !errors.Is(err, errStumbled) {
 			t.Errorf("Acquire: %v, want the error of Status", err)
 		}
 		l.failures = 0
@@ -70,11 +70,11 @@ type together struct {
 	granted sync.WaitGroup
 }
 
-func (l *together) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+func (l *together) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	if name == "job#queue" {
-		return l.Locker.Acquire(ctx, name, o...)
+		return l.Locker.Acquire(ctx, name, o)
 	}
-	lease, err := l.Locker.Acquire(context.WithoutCancel(ctx), name, o...)
+	lease, err := l.Locker.Acquire(context.WithoutCancel(ctx), name, o)
 	l.granted.Done()
 	l.granted.Wait()
 	return lease, err

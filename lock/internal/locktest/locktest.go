@@ -78,7 +78,7 @@ func acquire(t testing.TB, l lock.Locker, name string) *lock.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	lease, err := l.Acquire(ctx, name)
+	lease, err := l.Acquire(ctx, name, nil)
 	if err != nil {
 		t.Fatalf("Acquire(%q): %v", name, err)
 	}
@@ -116,7 +116,7 @@ func testHeldByAnother(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
 	for _, l := range []lock.Locker{a, b} { // the process that holds it is another, too
-		_, err := l.TryAcquire(t.Context(), "job")
+		_, err := l.TryAcquire(t.Context(), "job", nil)
 		var held *lock.HeldError
 		if !errors.Is(err, lock.ErrHeld) || !errors.As(err, &held) {
 			t.Fatalf("TryAcquire: %v, want a HeldError", err)
@@ -129,7 +129,7 @@ func testHeldByAnother(t testing.TB, open func() lock.Locker) {
 		}
 	}
 	release(t, lease)
-	again, err := b.TryAcquire(t.Context(), "job")
+	again, err := b.TryAcquire(t.Context(), "job", nil)
 	if err != nil {
 		t.Fatalf("TryAcquire after release: %v", err)
 	}
@@ -141,7 +141,7 @@ func testAcquireWaits(t testing.TB, open func() lock.Locker) {
 	lease := acquire(t, a, "job")
 	got := make(chan *lock.Lease, 1)
 	go func() {
-		next, err := b.Acquire(t.Context(), "job")
+		next, err := b.Acquire(t.Context(), "job", nil)
 		if err != nil {
 			t.Errorf("Acquire: %v", err)
 		}
@@ -170,7 +170,7 @@ func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
 	var held *lock.HeldError
 	for wait := 50 * time.Millisecond; held == nil; wait *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
-		_, err := b.Acquire(ctx, "job")
+		_, err := b.Acquire(ctx, "job", nil)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("Acquire: %v, want DeadlineExceeded", err)
@@ -184,7 +184,7 @@ func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Acquire(gone, "free"); !errors.Is(err, context.Canceled) {
+	if _, err := b.Acquire(gone, "free", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Acquire with a ctx that is done: %v, want Canceled", err)
 	}
 	release(t, lease)
@@ -198,7 +198,7 @@ func testGivenUpIsPassedOver(t testing.TB, open func() lock.Locker) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if next, err := b.Acquire(ctx, "job"); err == nil { // it may just have made it
+			if next, err := b.Acquire(ctx, "job", nil); err == nil { // it may just have made it
 				release(t, next)
 			}
 		})
@@ -221,7 +221,7 @@ func testReleaseTwice(t testing.TB, open func() lock.Locker) {
 	if err := next.Check(); err != nil {
 		t.Errorf("the next lease: %v", err)
 	}
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("the second Release has freed the lock of the next: %v", err)
 	}
 	release(t, next)
@@ -253,8 +253,8 @@ func testNamesAreIndependent(t testing.TB, open func() lock.Locker) {
 func testBadNames(t testing.TB, open func() lock.Locker) {
 	l := open()
 	for _, name := range []string{"", "a\nb", strings.Repeat("x", 10<<10), "{a}", "a}b", "\xff", "tab\t", "zero\x00"} {
-		_, err1 := l.Acquire(t.Context(), name)
-		_, err2 := l.TryAcquire(t.Context(), name)
+		_, err1 := l.Acquire(t.Context(), name, nil)
+		_, err2 := l.TryAcquire(t.Context(), name, nil)
 		_, err3 := l.Status(t.Context(), name)
 		for _, err := range []error{err1, err2, err3} {
 			if !errors.Is(err, lock.ErrInvalid) {
@@ -318,7 +318,7 @@ func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	lease := acquire(t, a, "job")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := b.Acquire(t.Context(), "job")
+		_, err := b.Acquire(t.Context(), "job", nil)
 		ended <- err
 	}()
 	time.Sleep(50 * time.Millisecond)
@@ -333,7 +333,7 @@ func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	case <-time.After(patience):
 		t.Fatal("Acquire still waits after Close")
 	}
-	if _, err := b.TryAcquire(t.Context(), "other"); !errors.Is(err, lock.ErrClosed) {
+	if _, err := b.TryAcquire(t.Context(), "other", nil); !errors.Is(err, lock.ErrClosed) {
 		t.Errorf("TryAcquire after Close: %v, want ErrClosed", err)
 	}
 	release(t, lease)
@@ -359,7 +359,7 @@ func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 		for range workers / 4 {
 			wg.Go(func() {
 				for range turns {
-					lease, err := l.Acquire(ctx, "job")
+					lease, err := l.Acquire(ctx, "job", nil)
 					if err != nil {
 						t.Errorf("Acquire: %v", err)
 						return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
@@ -72,7 +73,9 @@ func (m *memory) has(fault string) bool { return m.fault == fault }
 
 func (m *memory) open() lock.Locker {
 	ctx, stop := context.WithCancel(context.Background())
-	return &memoryLocker{m: m, closing: ctx, stop: stop}
+	l := &memoryLocker{m: m, closing: ctx, stop: stop}
+	l.Locker = calls.WithNotes(nil, l.readNote)
+	return l
 }
 
 // at returns the lock called name, without a holder whose time is up.
@@ -102,9 +105,10 @@ func (l *memoryLock) pass() {
 
 // memoryLocker is a Locker on a memory.
 type memoryLocker struct {
-	m       *memory
-	closing context.Context
-	stop    context.CancelFunc
+	lock.Locker // reads notes
+	m           *memory
+	closing     context.Context
+	stop        context.CancelFunc
 }
 
 func (l *memoryLocker) check(name string) error {
@@ -133,7 +137,7 @@ func (l *memoryLocker) Close() error {
 	return nil
 }
 
-func (l *memoryLocker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+func (l *memoryLocker) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	w := new(memoryWaiter)
 	if !l.m.has("lets those that gave up stay in the queue") {
 		defer func() { l.m.leave(name, w) }()
@@ -173,14 +177,14 @@ func (m *memory) leave(name string, w *memoryWaiter) {
 	}
 }
 
-func (l *memoryLocker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+func (l *memoryLocker) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	return l.take(ctx, name, nil, o)
 }
 
 // take takes the lock if it is free and the turn of w, or of nobody, or else puts w into
 // the queue.
-func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o []lock.AcquireOptions) (*lock.Lease, error) {
-	options := append(o, lock.AcquireOptions{})[0]
+func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o *lock.AcquireOptions) (*lock.Lease, error) {
+	options := *cmp.Or(o, &lock.AcquireOptions{})
 	ttl := cmp.Or(options.TTL, lock.DefaultTTL)
 	if err := l.check(name); err != nil {
 		return nil, err
@@ -230,7 +234,7 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 	if l.m.has("lets a lease live on after its time") {
 		grant.Deadline = time.Now().Add(time.Hour)
 	}
-	return lock.NewLease(ctx, name, lease.owner, nil, grant), nil
+	return calls.NewLease(ctx, name, lease.owner, nil, grant), nil
 }
 
 func (l *memoryLocker) Status(_ context.Context, name string) (lock.Status, error) {
@@ -278,7 +282,7 @@ func (l *memoryLocker) List(context.Context) ([]lock.Status, error) {
 	return all, nil
 }
 
-func (l *memoryLocker) Note(_ context.Context, name string) (engine.Note, error) {
+func (l *memoryLocker) readNote(_ context.Context, name string) (engine.Note, error) {
 	if err := l.check(name); err != nil {
 		return engine.Note{}, err
 	}

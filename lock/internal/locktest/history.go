@@ -96,16 +96,16 @@ func (c *client) step(t *testing.T) {
 	var err error
 	switch n := rand.IntN(10); {
 	case n < 5:
-		lease, err = c.locker.Acquire(t.Context(), c.name)
+		lease, err = c.locker.Acquire(t.Context(), c.name, nil)
 	case n < 7: // one that may give up while it waits, or while it is being given the lock
 		ctx, cancel := context.WithTimeout(t.Context(), rand.N(c.patience))
 		defer cancel()
-		lease, err = c.locker.Acquire(ctx, c.name)
+		lease, err = c.locker.Acquire(ctx, c.name, nil)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return
 		}
 	case n < 9:
-		lease, err = c.locker.TryAcquire(t.Context(), c.name)
+		lease, err = c.locker.TryAcquire(t.Context(), c.name, nil)
 	default:
 		s, err := c.locker.Status(t.Context(), c.name)
 		switch {
