@@ -61,6 +61,7 @@ func (h here) since(boot string, then time.Duration) (d time.Duration, ok bool) 
 }
 
 func maxTime(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
+
 func minTime(all ...time.Time) time.Time { return slices.MinFunc(all, time.Time.Compare) }
 
 // thisHost is what this process knows of its host.

@@ -1,243 +1,132 @@
 package registry
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	"slices"
+	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"golang.org/x/sync/errgroup"
-
-	"github.com/oidkit/oid/internal/each"
-	"github.com/oidkit/oid/store"
+	"github.com/prometheus/procfs"
 )
 
-// load returns the process whose record has the key, with what its living record says.
-// The error wraps [store.ErrNotFound] if there is none.
-func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
-	for again := false; ; again = true {
-		doc, err := getDoc[record](ctx, r.store, processRecords, key)
-		if err != nil {
-			return nil, err
-		}
-		if doc.Final || again {
-			return doc.alone(), nil
-		}
-		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
-		if err == nil {
-			l.over(&doc.Process)
-			return &doc.Process, nil
-		}
-		if !errors.Is(err, store.ErrNotFound) { // otherwise the process may have ended in between
-			return nil, err
-		}
+// Unmeasured stands for a number of [Load], or of [CPUUsed], that is not known.
+const Unmeasured = -1
+
+// Load is the resource usage of a process. A number is [Unmeasured] if the system,
+// the permissions or the language of the process do not give it. A new number is a
+// field here, an entry of [LoadFields] and a field of the API's load.
+type Load struct {
+	// CPU is the processor time used since the process started.
+	CPU time.Duration `bson:"cpu"`
+	// RSS is the resident memory, in bytes.
+	RSS int64 `bson:"rss"`
+	// Files is the number of open file descriptors.
+	Files int64 `bson:"files"`
+	// Threads is the number of kernel threads.
+	Threads int64 `bson:"threads"`
+	// Goroutines and Heap, in bytes, of a Go process that registered.
+	Goroutines int64 `bson:"goroutines"`
+	Heap       int64 `bson:"heap"`
+}
+
+// LoadField describes a number of [Load].
+type LoadField struct {
+	// Name is the name of the number in the JSON of the API.
+	Name string
+	// Title is the name for people. Of a [Count] it is a plural that ends in s.
+	Title string
+	Unit  Unit
+	// Of returns where the number is in a load, to read or to set it.
+	Of func(*Load) *int64
+
+	step   int64                // to a multiple of which large values are rounded when they are stored
+	proc   func(*reading) int64 // reads it from /proc; nil if it is not there
+	metric string               // of Go's runtime, or empty
+}
+
+// Unit is the unit of a number of [Load].
+type Unit int
+
+const (
+	// Count is a number of things.
+	Count Unit = iota
+	// Bytes is a size.
+	Bytes
+	// Nanoseconds are a sum of time that the process has used: [CPUUsed] returns
+	// how much of it is used at a time.
+	Nanoseconds
+)
+
+// LoadFields returns the descriptions of the numbers of [Load], in their order.
+func LoadFields() []LoadField { return slices.Clone(loadFields[:]) }
+
+// loadFields are the numbers of [Load]. Stored samples have them in this order, so a new
+// one comes last.
+var loadFields = [...]LoadField{
+	{
+		Name: "cpu_seconds", Title: "cpu", Unit: Nanoseconds, step: int64(10 * time.Millisecond),
+		Of:   func(l *Load) *int64 { return (*int64)(&l.CPU) },
+		proc: func(r *reading) int64 { return int64(r.stat.CPUTime() * float64(time.Second)) },
+	},
+	{
+		Name: "memory_bytes", Title: "memory", Unit: Bytes, step: 4 << 10,
+		Of:   func(l *Load) *int64 { return &l.RSS },
+		proc: func(r *reading) int64 { return int64(r.stat.ResidentMemory()) },
+	},
+	{
+		Name: "files", Title: "files", step: 1,
+		Of:   func(l *Load) *int64 { return &l.Files },
+		proc: func(r *reading) int64 { return r.files },
+	},
+	{
+		Name: "threads", Title: "threads", step: 1,
+		Of:   func(l *Load) *int64 { return &l.Threads },
+		proc: func(r *reading) int64 { return int64(r.stat.NumThreads) },
+	},
+	{
+		Name: "goroutines", Title: "goroutines", step: 1,
+		Of:     func(l *Load) *int64 { return &l.Goroutines },
+		metric: "/sched/goroutines:goroutines",
+	},
+	{
+		Name: "heap_bytes", Title: "heap", Unit: Bytes, step: 64 << 10,
+		Of:     func(l *Load) *int64 { return &l.Heap },
+		metric: "/memory/classes/heap/objects:bytes",
+	},
+}
+
+// numbers are those of a load, in the order of loadFields.
+type numbers [len(loadFields)]int64
+
+func numbersOf(l *Load) (n numbers) {
+	for i := range loadFields {
+		n[i] = *loadFields[i].Of(l)
+	}
+	return n
+}
+
+// set sets the numbers of l.
+func (n *numbers) set(l *Load) {
+	for i := range loadFields {
+		*loadFields[i].Of(l) = n[i]
 	}
 }
 
-// getMany reads the documents with the keys, nil where there is none, or the key is empty.
-func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
-	raws, docs, errs := getEach[T](ctx, s, collection, keys)
-	if err := cmp.Or(errs...); err != nil {
-		return nil, nil, err
-	}
-	return raws, docs, nil
-}
-
-// getEach is getMany with an error for each key.
-func getEach[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, []error) {
-	raws := make([]bson.Raw, len(keys))
-	of, some := make([]store.Key, len(keys)), false
-	for i, k := range keys {
-		of[i], some = storeKey(k), some || k != ""
-	}
-	if some {
-		found, err := s.GetMany(ctx, collection, of)
-		if err != nil {
-			return raws, make([]*T, len(keys)), slices.Repeat([]error{fmt.Errorf("registry: read %s: %w", collection, err)}, len(keys))
-		}
-		raws = found
-	}
-	docs, errs := decodeAll[T](raws, collection)
-	return raws, docs, errs
-}
-
-// decodeAll decodes documents, in the place of which nil may be.
-func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
-	docs, errs := make([]*T, len(raws)), make([]error, len(raws))
-	for i, raw := range raws {
-		if raw == nil {
-			continue
-		}
-		if doc, err := decode[T](raw, collection); err != nil {
-			errs[i] = err
-		} else {
-			docs[i] = &doc
-		}
-	}
-	return docs, errs
-}
-
-// findMany reads and decodes the documents in ranges. A range that has few documents or more
-// is read again as a whole.
-func findMany[T any](ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]*T, error) {
-	if len(ranges) == 0 {
-		return nil, nil
-	}
-	found, err := s.FindMany(ctx, collection, ranges, few)
-	var full []int
-	var wholes []store.Range
-	for i, docs := range found {
-		if len(docs) == few {
-			full, wholes = append(full, i), append(wholes, ranges[i])
-		}
-	}
-	if len(full) > 0 {
-		var all [][]bson.Raw
-		all, err = s.FindMany(ctx, collection, wholes, 0)
-		for i, docs := range all {
-			found[full[i]] = docs
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
-	}
-	docs := make([][]*T, len(found))
-	for i, raws := range found {
-		var errs []error
-		if docs[i], errs = decodeAll[T](raws, collection); cmp.Or(errs...) != nil {
-			return nil, cmp.Or(errs...)
-		}
-	}
-	return docs, nil
-}
-
-// currents returns the processes of records, in the place of which nil may be, as they are
-// now: with what their living records say.
-func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, error) {
-	keys := make([]string, len(docs))
-	for i, doc := range docs {
-		if doc != nil && !doc.Final {
-			keys[i] = livingKey(doc.Block, doc.Member)
-		}
-	}
-	_, livings, err := getMany[living](ctx, r.store, livingRecords, keys)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]*Process, len(docs))
-	for i, doc := range docs {
-		switch {
-		case doc == nil:
-		case doc.Final || livings[i] != nil:
-			found[i] = doc.alone()
-			livings[i].over(found[i])
-		default:
-			if found[i], err = r.load(ctx, doc.Key); unlessNotFound(err) != nil {
-				return nil, err
-			}
-		}
-	}
-	return found, nil
-}
-
-// atOnce is how many processes are judged or deleted at the same time.
-const atOnce = 16
-
-// inParallel calls do for 0 to n-1, several at once, and returns one of the errors.
-func inParallel(n int, do func(i int) error) error {
-	var g errgroup.Group
-	g.SetLimit(atOnce)
+// unmeasured and noLoad are a load of which nothing is known.
+var unmeasured, noLoad = func() (n numbers, l Load) {
 	for i := range n {
-		g.Go(func() error { return do(i) })
+		n[i] = Unmeasured
 	}
-	return g.Wait()
+	n.set(&l)
+	return n, l
+}()
+
+// reading is what the kernel says of a process.
+type reading struct {
+	stat  procfs.ProcStat
+	files int64 // open file descriptors, or Unmeasured
 }
 
-// storedProcess is what is stored of a process.
-type storedProcess struct {
-	living    *living  // or nil
-	record    *record  // with what the living record says, or nil
-	recordRaw bson.Raw // as it is stored
-
-	err error // see members
-}
-
-// key returns the key of the record of a living process.
-func (m *storedProcess) key() string { return processKey(m.living.gpid, m.living.block()) }
-
-// readRecords reads the records of living processes.
-func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
-	keys := each.Of(all, func(m storedProcess) string { return m.key() })
-	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
-	for i, doc := range docs {
-		if all[i].recordRaw, all[i].record = raws[i], doc; doc != nil {
-			all[i].living.over(&doc.Process)
-		}
-	}
-	return err
-}
-
-// remote returns an error unless m is a remote process that has not ended.
-func (m *storedProcess) remote() error {
-	switch {
-	case m.err != nil:
-		return m.err
-	case !m.record.Remote:
-		return fmt.Errorf("%w: %v", ErrSelfManaged, m.record.GPID)
-	case m.record.End != nil:
-		return fmt.Errorf("%w: %v", ErrEnded, m.record.GPID)
-	}
-	return nil
-}
-
-// member reads a member. The error wraps [store.ErrNotFound] if it is not recorded.
-func (r *Registry) member(ctx context.Context, k MemberKey) (*storedProcess, error) {
-	m := &r.members(ctx, []MemberKey{k})[0]
-	return m, m.err
-}
-
-// members reads many members with few calls of the store: their living records, the
-// claims of those that have none, and then the records, which say if one has ended in
-// between. Without an error there is a record.
-func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess {
-	found := make([]storedProcess, len(all))
-	keys, claims, records := make([]string, len(all)), make([]string, len(all)), make([]string, len(all))
-	for i, k := range all {
-		if k.valid() {
-			keys[i] = string(k)
-		}
-	}
-	_, livings, errs := getEach[living](ctx, r.store, livingRecords, keys)
-	for i, l := range livings {
-		found[i] = storedProcess{living: l, err: errs[i]}
-		switch {
-		case errs[i] != nil || keys[i] == "":
-		case l == nil:
-			claims[i] = keys[i][:8]
-		default:
-			records[i] = found[i].key()
-		}
-	}
-	_, holders, errs := getEach[holding](ctx, r.store, claimRecords, claims)
-	for i, h := range holders {
-		if found[i].err = cmp.Or(found[i].err, errs[i]); h != nil {
-			records[i] = h.Process // or "" if it is pruned
-		}
-	}
-	raws, docs, errs := getEach[record](ctx, r.store, processRecords, records)
-	for i, doc := range docs {
-		m := &found[i]
-		if m.err = cmp.Or(m.err, errs[i]); m.err != nil {
-			continue
-		}
-		if doc == nil || doc.Process.Key() != all[i] {
-			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
-			continue
-		}
-		m.recordRaw, m.record = raws[i], doc
-		m.living.over(doc.alone())
-	}
-	return found
+// Sample is the load of a process at one time.
+type Sample struct {
+	Time time.Time
+	Load
 }

@@ -1,7 +1,11 @@
 package registry
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -223,3 +227,92 @@ const missed = 3
 
 // patience is how long p may be without a heartbeat.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
+
+// MemberKey names a registration for ever: the 8 hexadecimal digits of the process
+// block that it has claimed, and those of the last 4 bytes of [Process.Member]. Two
+// processes may have one GPID, such as those with pid 1 in containers that were
+// started at once; they never have one MemberKey. It is the key of the living record.
+type MemberKey string
+
+// valid reports whether k is 16 hexadecimal digits in lower case.
+func (k MemberKey) valid() bool {
+	return len(k) == 16 && strings.Trim(string(k), "0123456789abcdef") == ""
+}
+
+// Key returns the key of the registration, or "" if it has claimed no block yet.
+func (p *Process) Key() MemberKey {
+	if p.Block == "" {
+		return ""
+	}
+	return MemberKey(livingKey(p.Block, p.Member))
+}
+
+// livingKey is the key of a living record. The block comes first, and two members
+// that have one block, after a claim was lost, have a record each.
+func livingKey(block string, member objectid.ID) string {
+	return block + hex.EncodeToString(member[8:])
+}
+
+// adopted reports whether p was recorded by a sample: no ids are created with its
+// block.
+func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
+
+// adoptions returns the values of p that others may have, too: the adopted ones, or
+// the block that it drew offline and that belongs to another process.
+func (p *Process) adoptions() []Adopted {
+	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
+		return p.Adopted
+	}
+	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
+}
+
+// uses returns the process values of p.
+func (p *Process) uses() []string {
+	var values []string
+	if !p.adopted() && p.Value != "" {
+		values = append(values, p.Value)
+	}
+	for _, a := range p.adoptions() {
+		if !slices.Contains(values, a.Value) {
+			values = append(values, a.Value)
+		}
+	}
+	return values
+}
+
+// claims returns the values that p has to have claimed: those that it uses, and its
+// block, under which it is recorded.
+func (p *Process) claims() []string {
+	values := p.uses()
+	if p.Block != "" {
+		values = append(values, p.Block)
+	}
+	return values
+}
+
+// addAdopted adds those of the adopted values that p does not have.
+func (p *Process) addAdopted(more []Adopted) {
+	list := slices.Clone(p.Adopted) // other copies of p have the same one
+	for _, a := range more {
+		if !slices.ContainsFunc(list, func(b Adopted) bool { return b.Value == a.Value }) {
+			list = append(list, a)
+		}
+	}
+	p.Adopted = list
+}
+
+// sameMaker reports whether p and q are one process that was recorded twice, by a
+// sample at least once. Two members of one process that registered have a generator
+// each.
+func (p *Process) sameMaker(q *Process) bool {
+	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0
+	return claims && p.sameRun(q)
+}
+
+// randomID returns an id that differs in the copies of a process: [objectid.New]
+// goes on with the same counter in each of them.
+func randomID() objectid.ID {
+	id := objectid.MinAt(time.Now())
+	rand.Read(id[4:])
+	return id
+}

@@ -95,11 +95,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"sync"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -135,68 +131,6 @@ func New(s store.Store, o *Options) *Registry {
 	}
 	r.options.Log = cmp.Or(r.options.Log, slog.Default())
 	return r
-}
-
-// memory is what a Registry remembers of processes between its calls.
-type memory struct {
-	mu      sync.Mutex
-	watched map[objectid.ID]watch    // by member
-	remotes map[MemberKey]remembered // those that will send heartbeats here
-}
-
-// watch is what a Registry has seen of the heartbeats of a process.
-type watch struct {
-	count int64     // of the latest heartbeat seen
-	since time.Time // when it was first seen, with a monotonic reading
-	moved bool      // an earlier heartbeat was seen before it
-
-	looked time.Time // when the process was last looked at
-}
-
-// remembered is the living record of a remote process as it was stored at a time.
-type remembered struct {
-	living bson.Raw
-	at     time.Time
-}
-
-// watch updates what was seen of p and returns it.
-func (m *memory) watch(p *Process) watch {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w, seen := m.watched[p.Member]
-	if !seen || w.count != p.Last.Count {
-		w = watch{count: p.Last.Count, since: time.Now(), moved: seen}
-	}
-	w.looked = time.Now()
-	m.watched[p.Member] = w
-	return w
-}
-
-// remember keeps the living record of a remote process, or with nil forgets it.
-func (m *memory) remember(k MemberKey, raw bson.Raw) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if raw == nil {
-		delete(m.remotes, k)
-		return
-	}
-	m.remotes[k] = remembered{raw, time.Now()}
-}
-
-// living returns the living record of a remote process that is remembered, or nil.
-func (m *memory) living(k MemberKey) bson.Raw {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.remotes[k].living
-}
-
-// forget drops processes that were not looked at since a time, and an hour longer those
-// that sent heartbeats.
-func (m *memory) forget(since time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.watched, func(_ objectid.ID, w watch) bool { return w.looked.Before(since) })
-	maps.DeleteFunc(m.remotes, func(_ MemberKey, r remembered) bool { return r.at.Before(since.Add(-time.Hour)) })
 }
 
 // Options configure a [Registry]. The zero value, like a nil pointer, is ready to
@@ -330,17 +264,3 @@ func checkInterval(given time.Duration) (time.Duration, error) {
 	}
 	return given, nil
 }
-
-const (
-	// pruneAtOnce is how many entries of the ended are read together, to delete their
-	// records in the order of keys: neighbours share a page of the database.
-	pruneAtOnce = 100_000
-
-	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
-	// The keys of their claims are in no order: the more there are, the more of them
-	// share a page.
-	pruneBatch = 20_000
-)
-
-// maxRead bounds the number of records that a call of List reads.
-const maxRead = 20_000

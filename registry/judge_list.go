@@ -322,3 +322,6 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	}
 	return all, nil
 }
+
+// maxRead bounds the number of records that a call of List reads.
+const maxRead = 20_000

@@ -216,3 +216,17 @@ func CPUUsed(a, b *Sample) float64 {
 func unknown(id objectid.ID) Trace {
 	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 }
+
+// claims describes, for a reason, who says that p uses the value, and what supports
+// it.
+func (a *Adopted) claims(p *Process) string {
+	switch a.Evidence {
+	case ByHostAndPID:
+		return fmt.Sprintf("claimed by evidence id %v, which has host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())
+	case ByPID:
+		return fmt.Sprintf("claimed by evidence id %v, which has pid %d of the process", a.EvidenceID, p.GPID.PID())
+	case ByTime:
+		return fmt.Sprintf("claimed by evidence id %v, which was created while the process ran; nothing in it names the process", a.EvidenceID)
+	}
+	return fmt.Sprintf("claimed by evidence id %v", a.EvidenceID) // its evidence is pruned
+}

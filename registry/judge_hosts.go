@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 
@@ -19,35 +18,6 @@ type Classic struct {
 	Machine string // the first three bytes of the MD5 of the host's name, in hexadecimal
 	Host    string
 	PID     int
-}
-
-// hostDoc makes a process findable by its host and its pid. Its key is the process
-// value that a driver of the classic layout uses in this process, a colon, and the
-// key of the record.
-type hostDoc struct {
-	Key    string `bson:"_id"`
-	Format int    `bson:"v"`
-	Host   string `bson:"host"`
-}
-
-// hostKey returns the key of the hostDoc of p, or "" if its host is not known.
-func hostKey(p *Process) string {
-	if p.Host == "" {
-		return ""
-	}
-	return classic.Value(p.Host, p.GPID.PID()) + ":" + processKey(p.GPID, p.Block)
-}
-
-// putHost stores the hostDoc of p.
-func (r *Registry) putHost(ctx context.Context, p *Process) error {
-	k := hostKey(p)
-	if k == "" {
-		return nil
-	}
-	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
-	}
-	return nil
 }
 
 // runsOnHost returns the runs with the host and the pid of an id of the classic layout:

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/classic"
@@ -95,114 +97,6 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	return n > 1, nil
 }
 
-// claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
-type claimsByBlock map[string][]*holding
-
-// fewClaims is how many claims most blocks have at most.
-const fewClaims = 4
-
-// claims reads the claims of the blocks of values of 8 or 10 digits.
-func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, error) {
-	all := claimsByBlock{}
-	var blocks []string
-	var ranges []store.Range
-	for _, value := range used {
-		block := value[:8]
-		if _, there := all[block]; !there {
-			all[block] = nil
-			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
-		}
-	}
-	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
-	if err != nil {
-		return nil, err
-	}
-	for i, holders := range found {
-		all[blocks[i]] = holders
-	}
-	return all, nil
-}
-
-// holders returns the claims of a value of 8 or 10 digits.
-func (c claimsByBlock) holders(value string) (found []*holding) {
-	for _, h := range c[value[:8]] {
-		if held, _, _ := strings.Cut(h.Key, ":"); !h.Idle && overlap(held, value) {
-			found = append(found, h)
-		}
-	}
-	return found
-}
-
-// has reports whether p has claimed its block.
-func (c claimsByBlock) has(p *Process) bool {
-	return slices.ContainsFunc(c[p.Block], func(h *holding) bool { return h.Key == p.Block && h.of(p.Member) })
-}
-
-// overlap reports whether two values, of 8 or 10 digits, have ids in common.
-func overlap(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
-
-// holder returns the process of h, or its essence if it was pruned. recorded is
-// false if there is neither: the process has only claimed its block.
-func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	p, err := r.load(ctx, h.Process)
-	switch {
-	case err == nil:
-		s, err = r.status(ctx, p)
-		return s, true, err
-	case !errors.Is(err, store.ErrNotFound):
-		return s, false, err
-	case h.Pruned == nil:
-		return s, false, nil
-	}
-	return r.judge(h.Pruned, func() *Process { return nil }), true, nil
-}
-
-// rivals returns the collision of p with the other processes that have one of its
-// values, or a part of it, and may be alive, or nil. claimed reports whether p itself
-// has claimed all of its values. It is given the claims of all values of p.
-func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
-	claimed = true
-	var seen []MemberKey // a rival may have claimed several values
-	for _, value := range p.uses() {
-		own := false
-		for _, h := range claims.holders(value) {
-			if h.of(p.Member) {
-				own = true
-				continue
-			}
-			// One that has only claimed its block so far looks for rivals itself.
-			s, _, err := r.holder(ctx, h)
-			if err != nil {
-				return nil, false, err
-			}
-			if !s.State.mayLive() || p.sameMaker(&s.Process) {
-				continue
-			}
-			if found == nil {
-				found = &CollisionError{Value: value}
-			}
-			if k := s.Key(); !slices.Contains(seen, k) {
-				seen, found.Others = append(seen, k), append(found.Others, s.GPID)
-			}
-		}
-		claimed = claimed && own
-	}
-	return found, claimed, nil
-}
-
-// collision returns the collision of p, or nil.
-func (r *Registry) collision(ctx context.Context, p *Process) error {
-	claims, err := r.claims(ctx, p.uses())
-	if err != nil {
-		return err
-	}
-	collision, _, err := r.rivals(ctx, claims, p)
-	if err == nil && collision != nil {
-		err = collision
-	}
-	return err
-}
-
 // Digits at the beginning of a process value.
 const (
 	blockDigits   = 8
@@ -259,4 +153,105 @@ func (c *ClaimedValues) Trace(id objectid.ID) (t Trace, ok bool) {
 	_, block := c.begins[value[:blockDigits]]
 	_, host := c.begins[value[:machineDigits]]
 	return unknown(id), !block && !host
+}
+
+// register claims a block and stores which value the process has.
+func (c *recorder) register(ctx context.Context) error {
+	if c.registered { // before the claim shows: others may have had the block meanwhile
+		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
+		if err := c.putRecord(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.claimBlock(ctx); err != nil {
+		return err
+	}
+	p := c.process()
+	if err := c.registry.putHost(ctx, &p); err != nil {
+		return err
+	}
+	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
+	adopted := slices.Clone(p.adoptions())
+	for i := range adopted {
+		if err := c.registry.claimValue(ctx, &p, &adopted[i], confirmed); err != nil {
+			return err
+		}
+	}
+	c.update(func(p *Process) {
+		if len(p.Adopted) > 0 || p.adopted() {
+			p.Adopted = adopted
+		}
+		p.Confirmed = confirmed
+		if p.Value == p.Block && p.Last.Count == 1 {
+			p.Confirmed = p.From
+		}
+	})
+	c.claimed, c.changed = true, true
+	return nil
+}
+
+// claimBlock claims the block that the process has drawn, or any. A process that
+// registered offline may have created ids with a block that belongs to another: then
+// that block becomes its adopted value, which shows as a collision, and it claims
+// another one for its record.
+func (c *recorder) claimBlock(ctx context.Context) error {
+	p := c.process()
+	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
+	if p.Block != "" {
+		if err := insertClaim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
+			return err
+		}
+	}
+	h.Idle = p.Value != ""
+	block, err := claimAny(ctx, c.registry.store, c.random, h, p.GPID)
+	if err == nil && c.registered {
+		c.left, c.stored = append(c.left, p.Key()), nil
+	}
+	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
+		c.unchecked = 0
+	}
+	if err == nil || p.Block == "" && block != "" { // the claim that failed may be stored
+		c.update(func(p *Process) { p.Block, p.Value = block, cmp.Or(p.Value, block) })
+	}
+	return err
+}
+
+// claimValue stores that a process is recorded with an adopted value from now on.
+func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
+	a.Confirmed = now
+	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
+	if !a.EvidenceID.IsZero() {
+		h.Adopted = a
+	}
+	if _, err := r.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
+	}
+	return nil
+}
+
+// putHost stores the hostDoc of p.
+func (r *Registry) putHost(ctx context.Context, p *Process) error {
+	k := hostKey(p)
+	if k == "" {
+		return nil
+	}
+	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
+	}
+	return nil
+}
+
+// deleteLeft deletes what is stored of the process under blocks that it gave up.
+func (c *recorder) deleteLeft(ctx context.Context) error {
+	for ; len(c.left) > 0; c.left = c.left[1:] {
+		k := string(c.left[0])
+		err := unlessNotFound(c.registry.store.Delete(ctx, livingRecords, storeKey(k)))
+		if err == nil {
+			err = unlessNotFound(c.registry.store.Delete(ctx, processRecords, storeKey(processKey(c.p.GPID, k[:8]))))
+		}
+		if err != nil {
+			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
+		}
+	}
+	return nil
 }

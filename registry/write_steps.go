@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,95 +11,6 @@ import (
 
 	"github.com/oidkit/oid/store"
 )
-
-// register claims a block and stores which value the process has.
-func (c *recorder) register(ctx context.Context) error {
-	if c.registered { // before the claim shows: others may have had the block meanwhile
-		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
-		if err := c.putRecord(ctx); err != nil {
-			return err
-		}
-	}
-	if err := c.claimBlock(ctx); err != nil {
-		return err
-	}
-	p := c.process()
-	if err := c.registry.putHost(ctx, &p); err != nil {
-		return err
-	}
-	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
-	adopted := slices.Clone(p.adoptions())
-	for i := range adopted {
-		if err := c.registry.claimValue(ctx, &p, &adopted[i], confirmed); err != nil {
-			return err
-		}
-	}
-	c.update(func(p *Process) {
-		if len(p.Adopted) > 0 || p.adopted() {
-			p.Adopted = adopted
-		}
-		p.Confirmed = confirmed
-		if p.Value == p.Block && p.Last.Count == 1 {
-			p.Confirmed = p.From
-		}
-	})
-	c.claimed, c.changed = true, true
-	return nil
-}
-
-// claimBlock claims the block that the process has drawn, or any. A process that
-// registered offline may have created ids with a block that belongs to another: then
-// that block becomes its adopted value, which shows as a collision, and it claims
-// another one for its record.
-func (c *recorder) claimBlock(ctx context.Context) error {
-	p := c.process()
-	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
-	if p.Block != "" {
-		if err := insertClaim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
-			return err
-		}
-	}
-	h.Idle = p.Value != ""
-	block, err := claimAny(ctx, c.registry.store, c.random, h, p.GPID)
-	if err == nil && c.registered {
-		c.left, c.stored = append(c.left, p.Key()), nil
-	}
-	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
-		c.unchecked = 0
-	}
-	if err == nil || p.Block == "" && block != "" { // the claim that failed may be stored
-		c.update(func(p *Process) { p.Block, p.Value = block, cmp.Or(p.Value, block) })
-	}
-	return err
-}
-
-// claimValue stores that a process is recorded with an adopted value from now on.
-func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
-	a.Confirmed = now
-	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
-	if !a.EvidenceID.IsZero() {
-		h.Adopted = a
-	}
-	if _, err := r.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
-	}
-	return nil
-}
-
-// deleteLeft deletes what is stored of the process under blocks that it gave up.
-func (c *recorder) deleteLeft(ctx context.Context) error {
-	for ; len(c.left) > 0; c.left = c.left[1:] {
-		k := string(c.left[0])
-		err := unlessNotFound(c.registry.store.Delete(ctx, livingRecords, storeKey(k)))
-		if err == nil {
-			err = unlessNotFound(c.registry.store.Delete(ctx, processRecords, storeKey(processKey(c.p.GPID, k[:8]))))
-		}
-		if err != nil {
-			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
-		}
-	}
-	return nil
-}
 
 // errForeign means that the living record was written by another recorder.
 var errForeign = errors.New("registry: the record was written by another process")

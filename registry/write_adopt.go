@@ -14,51 +14,6 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// adopted reports whether p was recorded by a sample: no ids are created with its
-// block.
-func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
-
-// adoptions returns the values of p that others may have, too: the adopted ones, or
-// the block that it drew offline and that belongs to another process.
-func (p *Process) adoptions() []Adopted {
-	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
-		return p.Adopted
-	}
-	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
-}
-
-// uses returns the process values of p.
-func (p *Process) uses() []string {
-	var values []string
-	if !p.adopted() && p.Value != "" {
-		values = append(values, p.Value)
-	}
-	for _, a := range p.adoptions() {
-		if !slices.Contains(values, a.Value) {
-			values = append(values, a.Value)
-		}
-	}
-	return values
-}
-
-// claims returns the values that p has to have claimed: those that it uses, and its
-// block, under which it is recorded.
-func (p *Process) claims() []string {
-	values := p.uses()
-	if p.Block != "" {
-		values = append(values, p.Block)
-	}
-	return values
-}
-
-// sameMaker reports whether p and q are one process that was recorded twice, by a
-// sample at least once. Two members of one process that registered have a generator
-// each.
-func (p *Process) sameMaker(q *Process) bool {
-	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0
-	return claims && p.sameRun(q)
-}
-
 // Check returns what the samples of p, which [Describe] has returned, show: a value for
 // each different process value. The error wraps [ErrEvidence] if p cannot have created
 // one of them, or if there is none.
@@ -96,17 +51,6 @@ func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, 
 func (p *Process) identify() {
 	first := p.Adopted[0]
 	p.EvidenceID, p.Value, p.From = first.EvidenceID, first.Value, first.From
-}
-
-// addAdopted adds those of the adopted values that p does not have.
-func (p *Process) addAdopted(more []Adopted) {
-	list := slices.Clone(p.Adopted) // other copies of p have the same one
-	for _, a := range more {
-		if !slices.ContainsFunc(list, func(b Adopted) bool { return b.Value == a.Value }) {
-			list = append(list, a)
-		}
-	}
-	p.Adopted = list
 }
 
 // examine returns what sample shows.
@@ -159,20 +103,6 @@ func (p *Process) pids() []int {
 		}
 	}
 	return all
-}
-
-// claims describes, for a reason, who says that p uses the value, and what supports
-// it.
-func (a *Adopted) claims(p *Process) string {
-	switch a.Evidence {
-	case ByHostAndPID:
-		return fmt.Sprintf("claimed by evidence id %v, which has host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())
-	case ByPID:
-		return fmt.Sprintf("claimed by evidence id %v, which has pid %d of the process", a.EvidenceID, p.GPID.PID())
-	case ByTime:
-		return fmt.Sprintf("claimed by evidence id %v, which was created while the process ran; nothing in it names the process", a.EvidenceID)
-	}
-	return fmt.Sprintf("claimed by evidence id %v", a.EvidenceID) // its evidence is pruned
 }
 
 // AddEvidence records further process values of a member: those of samples that it has

@@ -190,3 +190,14 @@ func (r *Registry) shrink(ctx context.Context, all map[string]*Process) (swaps [
 	}
 	return swaps, err
 }
+
+const (
+	// pruneAtOnce is how many entries of the ended are read together, to delete their
+	// records in the order of keys: neighbours share a page of the database.
+	pruneAtOnce = 100_000
+
+	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
+	// The keys of their claims are in no order: the more there are, the more of them
+	// share a page.
+	pruneBatch = 20_000
+)

@@ -1,11 +1,12 @@
 package registry
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,143 +14,32 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
 )
 
-// Samples are stored one after another, each as its difference from the one before:
-//
-//	count     uvarint
-//	time      uvarint of Unix milliseconds, or of milliseconds since the sample before
-//	changed   uvarint: bit 0 is set if a change is not a multiple of its step, and
-//	          bit i+1 if number i of [LoadFields] changed
-//	changes   a signed varint for each changed number, in steps or in units
-//
-// Of the sample before the first one nothing is known. A change from a number that is
-// not known is the number itself. A value of 16 steps or more is rounded to a step.
-// Numbers that this package does not know are left out: a newer one has stored them.
+// holding is the document of a claim: which member has a block or a value.
+type holding struct {
+	Key     string      `bson:"_id"`
+	Format  int         `bson:"v"`
+	Member  objectid.ID `bson:"member,omitempty"`
+	Process string      `bson:"process,omitempty"` // key of the record
+	// Adopted is set if the claim is that of an adopted value.
+	Adopted *Adopted `bson:"adopted,omitempty"`
+	// Idle is set if no ids are created with the block.
+	Idle bool `bson:"idle,omitempty"`
+	// Essence is what remains of the process after its record was pruned, in the
+	// place of Member, Process and Adopted. Reading the document sets these from it, and
+	// Pruned, which is otherwise nil.
+	Essence []byte   `bson:"e,omitempty"`
+	Pruned  *Process `bson:"-"`
+}
 
-// exactBelow is the number of steps from which a value is rounded.
-const exactBelow = 16
-
-const inUnits = 1
-
-// rounded returns n with the precision that is stored.
-func (n numbers) rounded() numbers {
-	for i := range n {
-		if step := loadFields[i].step; n[i] >= exactBelow*step {
-			n[i] -= n[i] % step
-		}
+// of reports whether the claim is that of a member.
+func (h *holding) of(member objectid.ID) bool {
+	if h.Essence != nil {
+		return [4]byte(h.Member[8:]) == [4]byte(member[8:]) && h.Pruned.End == nil
 	}
-	return n
-}
-
-// appendSamples appends samples, which are in order of time, to b.
-func appendSamples(b []byte, samples []Sample) []byte {
-	b = binary.AppendUvarint(b, uint64(len(samples)))
-	var at int64
-	before := unmeasured
-	for k := range samples {
-		t, now := max(samples[k].Time.UnixMilli(), at), numbersOf(&samples[k].Load).rounded()
-		b = binary.AppendUvarint(b, uint64(t-at))
-		changed := uint64(0)
-		for i := range now {
-			if now[i] != before[i] {
-				changed |= 2 << i
-				if before[i] = now[i] - max(before[i], 0); before[i]%loadFields[i].step != 0 {
-					changed |= inUnits
-				}
-			}
-		}
-		b = binary.AppendUvarint(b, changed)
-		for i := range now {
-			if changed&(2<<i) == 0 {
-				continue
-			}
-			step := loadFields[i].step
-			if changed&inUnits != 0 {
-				step = 1
-			}
-			b = binary.AppendVarint(b, before[i]/step)
-		}
-		at, before = t, now
-	}
-	return b
-}
-
-// errCutShort means that stored bytes are not what this package writes.
-var errCutShort = errors.New("its bytes are cut short or not those of a registry")
-
-// reader reads what is stored in binary. After an error it reads zeros.
-type reader struct {
-	b   []byte
-	err error
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	return advance(r, v, n)
-}
-
-func (r *reader) varint() int64 {
-	v, n := binary.Varint(r.b)
-	return advance(r, v, n)
-}
-
-func advance[T any](r *reader, v T, n int) T {
-	if n <= 0 || r.err != nil {
-		r.err = errCutShort
-		var zero T
-		return zero
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// bytes returns the next n bytes, or n zeros.
-func (r *reader) bytes(n uint64) []byte {
-	if n > uint64(len(r.b)) || r.err != nil {
-		r.err = errCutShort
-		return make([]byte, min(n, 64))
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) byte() byte { return r.bytes(1)[0] }
-
-// samples reads what appendSamples wrote.
-func (r *reader) samples() []Sample {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) { // a sample has two bytes at least
-		r.err = errCutShort
-		return nil
-	}
-	samples := make([]Sample, 0, n+1) // a heartbeat adds one
-	var at int64
-	now := unmeasured
-	for range n {
-		at += int64(r.uvarint())
-		changed := r.uvarint()
-		for i, left := 0, changed>>1; left != 0; i, left = i+1, left>>1 {
-			if left&1 == 0 {
-				continue
-			}
-			change := r.varint()
-			if i >= len(now) {
-				continue
-			}
-			if changed&inUnits == 0 {
-				change *= loadFields[i].step
-			}
-			now[i] = max(now[i], 0) + change
-		}
-		if r.err != nil {
-			return nil
-		}
-		samples = append(samples, Sample{Time: time.UnixMilli(at).UTC()})
-		now.set(&samples[len(samples)-1].Load)
-	}
-	return samples
+	return h.Member == member
 }
 
 // An essence is what a claim keeps of a pruned process, so that its ids are still
@@ -169,14 +59,6 @@ const (
 	isAdopted
 	wasGone
 )
-
-// of reports whether the claim is that of a member.
-func (h *holding) of(member objectid.ID) bool {
-	if h.Essence != nil {
-		return [4]byte(h.Member[8:]) == [4]byte(member[8:]) && h.Pruned.End == nil
-	}
-	return h.Member == member
-}
 
 // maxName bounds the name that remains of a pruned process.
 const maxName = 24
@@ -280,3 +162,49 @@ func (h *holding) read(raw bson.Raw) error {
 	}
 	return h.expand()
 }
+
+// claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
+type claimsByBlock map[string][]*holding
+
+// fewClaims is how many claims most blocks have at most.
+const fewClaims = 4
+
+// claims reads the claims of the blocks of values of 8 or 10 digits.
+func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, error) {
+	all := claimsByBlock{}
+	var blocks []string
+	var ranges []store.Range
+	for _, value := range used {
+		block := value[:8]
+		if _, there := all[block]; !there {
+			all[block] = nil
+			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
+		}
+	}
+	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
+	if err != nil {
+		return nil, err
+	}
+	for i, holders := range found {
+		all[blocks[i]] = holders
+	}
+	return all, nil
+}
+
+// holders returns the claims of a value of 8 or 10 digits.
+func (c claimsByBlock) holders(value string) (found []*holding) {
+	for _, h := range c[value[:8]] {
+		if held, _, _ := strings.Cut(h.Key, ":"); !h.Idle && overlap(held, value) {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+// has reports whether p has claimed its block.
+func (c claimsByBlock) has(p *Process) bool {
+	return slices.ContainsFunc(c[p.Block], func(h *holding) bool { return h.Key == p.Block && h.of(p.Member) })
+}
+
+// overlap reports whether two values, of 8 or 10 digits, have ids in common.
+func overlap(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }

@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oidkit/oid/store"
+)
+
+// holder returns the process of h, or its essence if it was pruned. recorded is
+// false if there is neither: the process has only claimed its block.
+func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
+	p, err := r.load(ctx, h.Process)
+	switch {
+	case err == nil:
+		s, err = r.status(ctx, p)
+		return s, true, err
+	case !errors.Is(err, store.ErrNotFound):
+		return s, false, err
+	case h.Pruned == nil:
+		return s, false, nil
+	}
+	return r.judge(h.Pruned, func() *Process { return nil }), true, nil
+}
+
+// rivals returns the collision of p with the other processes that have one of its
+// values, or a part of it, and may be alive, or nil. claimed reports whether p itself
+// has claimed all of its values. It is given the claims of all values of p.
+func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
+	claimed = true
+	var seen []MemberKey // a rival may have claimed several values
+	for _, value := range p.uses() {
+		own := false
+		for _, h := range claims.holders(value) {
+			if h.of(p.Member) {
+				own = true
+				continue
+			}
+			// One that has only claimed its block so far looks for rivals itself.
+			s, _, err := r.holder(ctx, h)
+			if err != nil {
+				return nil, false, err
+			}
+			if !s.State.mayLive() || p.sameMaker(&s.Process) {
+				continue
+			}
+			if found == nil {
+				found = &CollisionError{Value: value}
+			}
+			if k := s.Key(); !slices.Contains(seen, k) {
+				seen, found.Others = append(seen, k), append(found.Others, s.GPID)
+			}
+		}
+		claimed = claimed && own
+	}
+	return found, claimed, nil
+}
+
+// collision returns the collision of p, or nil.
+func (r *Registry) collision(ctx context.Context, p *Process) error {
+	claims, err := r.claims(ctx, p.uses())
+	if err != nil {
+		return err
+	}
+	collision, _, err := r.rivals(ctx, claims, p)
+	if err == nil && collision != nil {
+		err = collision
+	}
+	return err
+}

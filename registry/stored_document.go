@@ -1,0 +1,247 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Collections of a registry, see the package comment.
+const (
+	processRecords  = "oid.processes"
+	livingRecords   = "oid.living"
+	endedRecords    = "oid.ended"
+	registryRecords = "oid.registry"
+	claimRecords    = "oid.values"
+	sampleRecords   = "oid.samples"
+	hostRecords     = "oid.hosts"
+)
+
+// format is the version of the documents, in their field v. This package writes and
+// reads this one alone. Raise it if an older program would misread what this one writes;
+// a field that it can ignore needs no other version.
+const format = 1
+
+// dataDoc returns the BSON of a [living] or a [sampleDoc]: its key, the format version
+// and binary data. Each heartbeat is one, and [bson.Marshal] takes many times as long.
+func dataDoc(key string, data []byte) bson.Raw {
+	b := make([]byte, 4, 32+len(key)+len(data)) // begins with the size
+	b = append(append(b, byte(bson.TypeString)), "_id\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(key)+1))
+	b = append(append(b, key...), 0)
+	b = append(append(b, byte(bson.TypeInt32)), "v\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, format)
+	b = append(append(b, byte(bson.TypeBinary)), "d\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	b = append(append(b, bson.TypeBinaryGeneric), data...)
+	b = append(b, 0)
+	binary.LittleEndian.PutUint32(b, uint32(len(b)))
+	return b
+}
+
+// splitData returns the key and the data of a dataDoc. The data is a part of raw.
+func splitData(raw bson.Raw) (key string, data []byte, err error) {
+	key, isKey := raw.Lookup("_id").StringValueOK()
+	_, data, isData := raw.Lookup("d").BinaryOK()
+	if !isKey || !isData {
+		err = fmt.Errorf("%v: want text as _id, and binary data as d", raw.Lookup("_id"))
+	}
+	return key, data, err
+}
+
+// decode reads a document of a collection. The error wraps [ErrFormat] if it has
+// another format version than this package writes.
+func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
+	v := raw.Lookup("v")
+	if n, ok := v.AsInt64OK(); !ok || n != format {
+		return doc, fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
+	}
+	if r, ok := any(&doc).(interface{ read(bson.Raw) error }); ok { // much faster, of documents of which there are many
+		err = r.read(raw)
+	} else {
+		err = bson.Unmarshal(raw, &doc)
+	}
+	if err != nil {
+		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
+	}
+	return doc, nil
+}
+
+// getDoc reads one document.
+func getDoc[T any](ctx context.Context, s store.Store, collection, k string) (doc T, err error) {
+	raw, err := s.Get(ctx, collection, storeKey(k))
+	if err != nil {
+		return doc, fmt.Errorf("registry: read %s of %s: %w", k, collection, err)
+	}
+	return decode[T](raw, collection)
+}
+
+// unlessNotFound returns err unless it says that a document is not there.
+func unlessNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// errAsIs is returned by a change that leaves a document as it is.
+var errAsIs = errors.New("as it is")
+
+// amend changes the document with a key and returns it. Others may write it at the same
+// time: the change is then made again. An error of the change ends it.
+func amend[T any](ctx context.Context, s store.Store, collection, k string, change func(doc *T) error) (*T, error) {
+	for {
+		raw, err := s.Get(ctx, collection, storeKey(k))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := decode[T](raw, collection)
+		if err == nil {
+			err = change(&doc)
+		}
+		if errors.Is(err, errAsIs) {
+			return &doc, nil
+		}
+		if err == nil {
+			_, err = s.Swap(ctx, collection, raw, doc)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return &doc, err
+		}
+	}
+}
+
+// findDocs finds and decodes documents. The first error ends the sequence.
+func findDocs[T any](ctx context.Context, s store.Store, collection string, q store.Query) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for raw, err := range s.Find(ctx, collection, q) {
+			if err != nil {
+				yield(nil, fmt.Errorf("registry: read %s: %w", collection, err))
+				return
+			}
+			doc, err := decode[T](raw, collection)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// swapAll does swaps and returns how many were done. Documents that others have
+// written or deleted meanwhile are left as they are.
+func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
+	_, err := s.SwapMany(ctx, collection, swaps)
+	refused, ok := errors.AsType[*store.BulkError](err)
+	if !ok {
+		return len(swaps), err
+	}
+	for _, r := range refused.Refused {
+		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
+			return 0, r.Err
+		}
+	}
+	return len(swaps) - len(refused.Refused), nil
+}
+
+// getMany reads the documents with the keys, nil where there is none, or the key is empty.
+func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
+	raws, docs, errs := getEach[T](ctx, s, collection, keys)
+	if err := cmp.Or(errs...); err != nil {
+		return nil, nil, err
+	}
+	return raws, docs, nil
+}
+
+// getEach is getMany with an error for each key.
+func getEach[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, []error) {
+	raws := make([]bson.Raw, len(keys))
+	of, some := make([]store.Key, len(keys)), false
+	for i, k := range keys {
+		of[i], some = storeKey(k), some || k != ""
+	}
+	if some {
+		found, err := s.GetMany(ctx, collection, of)
+		if err != nil {
+			return raws, make([]*T, len(keys)), slices.Repeat([]error{fmt.Errorf("registry: read %s: %w", collection, err)}, len(keys))
+		}
+		raws = found
+	}
+	docs, errs := decodeAll[T](raws, collection)
+	return raws, docs, errs
+}
+
+// decodeAll decodes documents, in the place of which nil may be.
+func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
+	docs, errs := make([]*T, len(raws)), make([]error, len(raws))
+	for i, raw := range raws {
+		if raw == nil {
+			continue
+		}
+		if doc, err := decode[T](raw, collection); err != nil {
+			errs[i] = err
+		} else {
+			docs[i] = &doc
+		}
+	}
+	return docs, errs
+}
+
+// findMany reads and decodes the documents in ranges. A range that has few documents or more
+// is read again as a whole.
+func findMany[T any](ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]*T, error) {
+	if len(ranges) == 0 {
+		return nil, nil
+	}
+	found, err := s.FindMany(ctx, collection, ranges, few)
+	var full []int
+	var wholes []store.Range
+	for i, docs := range found {
+		if len(docs) == few {
+			full, wholes = append(full, i), append(wholes, ranges[i])
+		}
+	}
+	if len(full) > 0 {
+		var all [][]bson.Raw
+		all, err = s.FindMany(ctx, collection, wholes, 0)
+		for i, docs := range all {
+			found[full[i]] = docs
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
+	}
+	docs := make([][]*T, len(found))
+	for i, raws := range found {
+		var errs []error
+		if docs[i], errs = decodeAll[T](raws, collection); cmp.Or(errs...) != nil {
+			return nil, cmp.Or(errs...)
+		}
+	}
+	return docs, nil
+}
+
+// inParallel calls do for 0 to n-1, several at once, and returns one of the errors.
+func inParallel(n int, do func(i int) error) error {
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for i := range n {
+		g.Go(func() error { return do(i) })
+	}
+	return g.Wait()
+}
+
+// atOnce is how many processes are judged or deleted at the same time.
+const atOnce = 16

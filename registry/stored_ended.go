@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/store"
+)
+
+// endedDoc says by its key alone when a process ended, see endedKey. It may remain
+// when the process turns out to be alive: the record decides.
+type endedDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+
+	raw     bson.Raw // as it is stored
+	process string   // the key of the record
+}
+
+// endedKey is the key by which an ended process is found by the time of its last
+// heartbeat, which is also that of its end.
+func endedKey(last time.Time, process string) string { return millis(last) + ":" + process }
+
+// read reads the document from BSON, which it keeps.
+func (d *endedDoc) read(raw bson.Raw) error {
+	key, _ := raw.Lookup("_id").StringValueOK()
+	digits, process, ok := strings.Cut(key, ":")
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil || !ok {
+		return fmt.Errorf("key %q, want milliseconds:process", key)
+	}
+	*d = endedDoc{Key: key, Format: format, raw: raw, process: process}
+	return nil
+}
+
+// marks is the document that says how far a registry is in order.
+type marks struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	// Samples is a time: processes that ended before it have no samples.
+	Samples time.Time `bson:"samples,omitempty"`
+}
+
+const marksKey = "registry"
+
+// readMarks returns the marks: zero ones of a registry that was never in order.
+func (r *Registry) readMarks(ctx context.Context) (marks, error) {
+	m, err := getDoc[marks](ctx, r.store, registryRecords, marksKey)
+	return m, unlessNotFound(err)
+}
+
+// markSamples stores that processes which ended before a time have no samples. That a
+// later time is overwritten, which another process has stored, only makes the next
+// [Registry.Prune] look again.
+func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
+	m := marks{Key: marksKey, Format: format, Samples: before}
+	_, err := r.store.Insert(ctx, registryRecords, m)
+	if errors.Is(err, store.ErrDuplicate) {
+		err = r.store.Replace(ctx, registryRecords, m)
+	}
+	return err
+}
+
+// hostDoc makes a process findable by its host and its pid. Its key is the process
+// value that a driver of the classic layout uses in this process, a colon, and the
+// key of the record.
+type hostDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Host   string `bson:"host"`
+}
+
+// hostKey returns the key of the hostDoc of p, or "" if its host is not known.
+func hostKey(p *Process) string {
+	if p.Host == "" {
+		return ""
+	}
+	return classic.Value(p.Host, p.GPID.PID()) + ":" + processKey(p.GPID, p.Block)
+}

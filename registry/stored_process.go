@@ -1,0 +1,178 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/store"
+)
+
+// load returns the process whose record has the key, with what its living record says.
+// The error wraps [store.ErrNotFound] if there is none.
+func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
+	for again := false; ; again = true {
+		doc, err := getDoc[record](ctx, r.store, processRecords, key)
+		if err != nil {
+			return nil, err
+		}
+		if doc.Final || again {
+			return doc.alone(), nil
+		}
+		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
+		if err == nil {
+			l.over(&doc.Process)
+			return &doc.Process, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) { // otherwise the process may have ended in between
+			return nil, err
+		}
+	}
+}
+
+// currents returns the processes of records, in the place of which nil may be, as they are
+// now: with what their living records say.
+func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, error) {
+	keys := make([]string, len(docs))
+	for i, doc := range docs {
+		if doc != nil && !doc.Final {
+			keys[i] = livingKey(doc.Block, doc.Member)
+		}
+	}
+	_, livings, err := getMany[living](ctx, r.store, livingRecords, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*Process, len(docs))
+	for i, doc := range docs {
+		switch {
+		case doc == nil:
+		case doc.Final || livings[i] != nil:
+			found[i] = doc.alone()
+			livings[i].over(found[i])
+		default:
+			if found[i], err = r.load(ctx, doc.Key); unlessNotFound(err) != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// storedProcess is what is stored of a process.
+type storedProcess struct {
+	living    *living  // or nil
+	record    *record  // with what the living record says, or nil
+	recordRaw bson.Raw // as it is stored
+
+	err error // see members
+}
+
+// key returns the key of the record of a living process.
+func (m *storedProcess) key() string { return processKey(m.living.gpid, m.living.block()) }
+
+// readRecords reads the records of living processes.
+func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
+	keys := each.Of(all, func(m storedProcess) string { return m.key() })
+	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
+	for i, doc := range docs {
+		if all[i].recordRaw, all[i].record = raws[i], doc; doc != nil {
+			all[i].living.over(&doc.Process)
+		}
+	}
+	return err
+}
+
+// remote returns an error unless m is a remote process that has not ended.
+func (m *storedProcess) remote() error {
+	switch {
+	case m.err != nil:
+		return m.err
+	case !m.record.Remote:
+		return fmt.Errorf("%w: %v", ErrSelfManaged, m.record.GPID)
+	case m.record.End != nil:
+		return fmt.Errorf("%w: %v", ErrEnded, m.record.GPID)
+	}
+	return nil
+}
+
+// member reads a member. The error wraps [store.ErrNotFound] if it is not recorded.
+func (r *Registry) member(ctx context.Context, k MemberKey) (*storedProcess, error) {
+	m := &r.members(ctx, []MemberKey{k})[0]
+	return m, m.err
+}
+
+// members reads many members with few calls of the store: their living records, the
+// claims of those that have none, and then the records, which say if one has ended in
+// between. Without an error there is a record.
+func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess {
+	found := make([]storedProcess, len(all))
+	keys, claims, records := make([]string, len(all)), make([]string, len(all)), make([]string, len(all))
+	for i, k := range all {
+		if k.valid() {
+			keys[i] = string(k)
+		}
+	}
+	_, livings, errs := getEach[living](ctx, r.store, livingRecords, keys)
+	for i, l := range livings {
+		found[i] = storedProcess{living: l, err: errs[i]}
+		switch {
+		case errs[i] != nil || keys[i] == "":
+		case l == nil:
+			claims[i] = keys[i][:8]
+		default:
+			records[i] = found[i].key()
+		}
+	}
+	_, holders, errs := getEach[holding](ctx, r.store, claimRecords, claims)
+	for i, h := range holders {
+		if found[i].err = cmp.Or(found[i].err, errs[i]); h != nil {
+			records[i] = h.Process // or "" if it is pruned
+		}
+	}
+	raws, docs, errs := getEach[record](ctx, r.store, processRecords, records)
+	for i, doc := range docs {
+		m := &found[i]
+		if m.err = cmp.Or(m.err, errs[i]); m.err != nil {
+			continue
+		}
+		if doc == nil || doc.Process.Key() != all[i] {
+			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
+			continue
+		}
+		m.recordRaw, m.record = raws[i], doc
+		m.living.over(doc.alone())
+	}
+	return found
+}
+
+// record is the document of a process: what does not change while it lives, and what
+// was known of it when it was written. A living record says what is known since.
+type record struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	// Final is set when there is no living record any more.
+	Final   bool `bson:"final,omitempty"`
+	Process `bson:",inline"`
+}
+
+func recordOf(p Process) record {
+	return record{Key: processKey(p.GPID, p.Block), Format: format, Process: p}
+}
+
+// read reads the document from BSON. A number of the load that it does not have is not
+// measured.
+func (d *record) read(raw bson.Raw) error {
+	d.Last.Load = noLoad
+	return bson.Unmarshal(raw, d)
+}
+
+// alone returns the process as its record describes it, without a living record.
+func (d *record) alone() *Process {
+	d.moved = d.Final
+	return &d.Process
+}

@@ -1,0 +1,109 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oidkit/oid/store"
+)
+
+// A process is living as long as it has a living record, and final once its record says
+// so. Three calls race: finish, by a recorder or a sweep, makes it final; revive and
+// putRecord make it living again. The living record decides: finish makes the record final
+// first, and then deletes the living record, if that is still the one that it was given.
+// So a heartbeat in between makes the deletion fail, and finish takes its change back. A
+// heartbeat after the deletion finds no living record and stores one, and putRecord makes
+// the record living again. An end is never taken back.
+
+// finish moves processes that have ended, or crashed, from the living to the ended with
+// few calls of the store: it stores their samples, completes their records and deletes
+// their living records. If another heartbeat of one comes in between, that one stays
+// among the living. It may be called again after an error.
+func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
+	if len(all) == 0 {
+		return nil
+	}
+	held := make([]newSamples, len(all))
+	swaps := make([]store.Swap, len(all))
+	for i, f := range all {
+		held[i] = newSamples{f.living.block(), f.living.recent[len(f.living.recent)-f.living.unstored:]}
+		swaps[i].Old = f.living.raw
+	}
+	err := r.putSamples(ctx, held)
+	if err == nil {
+		err = r.complete(ctx, all)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.store.SwapMany(ctx, livingRecords, swaps)
+	for i, err := range errorsOf(len(all), err) {
+		if errors.Is(err, store.ErrConflict) {
+			err = r.revive(ctx, all[i].key())
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("registry: delete living record of %v: %w", all[i].living.gpid, err)
+		}
+	}
+	return nil
+}
+
+// complete writes what the living records say into the records. A process that was never
+// recorded, or is pruned, has none.
+func (r *Registry) complete(ctx context.Context, all []storedProcess) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(f storedProcess) bool { return f.record == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	swaps := make([]store.Swap, len(all))
+	for i, f := range all {
+		doc := *f.record
+		doc.Final = true
+		swaps[i] = store.Swap{Old: f.recordRaw, New: doc}
+	}
+	var entries []any
+	var again []storedProcess // whose records others wrote
+	_, err := r.store.SwapMany(ctx, processRecords, swaps)
+	for i, err := range errorsOf(len(all), err) {
+		switch {
+		case err == nil:
+			entries = append(entries, endedDoc{Key: endedKey(all[i].record.Last.Time, all[i].key()), Format: format})
+		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
+			again = append(again, all[i])
+		default:
+			return fmt.Errorf("registry: complete record of %v: %w", all[i].living.gpid, err)
+		}
+	}
+	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: store ends: %w", err)
+	}
+	if err := r.readRecords(ctx, again); err != nil {
+		return err
+	}
+	return r.complete(ctx, again)
+}
+
+// revive makes the record with the key that of a living process again: a heartbeat came
+// after the record was completed.
+func (r *Registry) revive(ctx context.Context, k string) error {
+	final := false // unless the process itself has revived it
+	doc, err := amend(ctx, r.store, processRecords, k, func(doc *record) error {
+		if final = doc.Final && doc.End == nil; !final {
+			return errAsIs
+		}
+		doc.Final, doc.Gone = false, time.Time{}
+		return nil
+	})
+	if err == nil && final {
+		err = r.unfinish(ctx, doc)
+	}
+	return err
+}
+
+// unfinish removes a process that has turned out to be alive from the ended ones.
+func (r *Registry) unfinish(ctx context.Context, doc *record) error {
+	return unlessNotFound(r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key))))
+}
