@@ -71,13 +71,13 @@ var unchecked = map[string]string{
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":    "a line of a crontab",
 	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":     "a line of a crontab",
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
-	"lock/redislock/model/README.md: sh: cd lock/redislock/model":                                                                                          "takes minutes; the test of lock/redislock/model runs it",
+	"lock/redislock/internal/model/README.md: sh: cd lock/redislock/internal/model":                                                                        "takes minutes; the test of lock/redislock/internal/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
 func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../lock/redislock/model/README.md"}
+	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../lock/redislock/internal/model/README.md"}
 	err := filepath.WalkDir("../../docs", func(path string, e fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			paths = append(paths, path)

@@ -88,6 +88,6 @@ func countTests(t *testing.T) map[string]int {
 	inTable := func(file, row string) int { return len(regexp.MustCompile(row).FindAllString(documents[file], -1)) }
 	n["faults and ordinary days that locks are put through"] = inTable("docs/lock-faults.md", `(?m)^\| [^|]+ \|.*\|$`) -
 		2*inTable("docs/lock-faults.md", `(?m)^\| fault \|`) // without the heads of the tables, and what is below them
-	n["models and spoiled variants of them"] = inTable("lock/redislock/model/README.md", `(?m)^\| (lease|queue)\b`)
+	n["models and spoiled variants of them"] = inTable("lock/redislock/internal/model/README.md", `(?m)^\| (lease|queue)\b`)
 	return n
 }

@@ -149,3 +149,25 @@ func TestVersionsOfFormats(t *testing.T) {
 		t.Errorf("docs/compatibility.md has %d formats with a version in the code, want 7: a new one changes this number", len(rows))
 	}
 }
+
+// publicPackage finds the rows of public packages.
+var publicPackage = regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| (?:a|the) ")
+
+// The page of compatibility has a row for each public package, with a program that imports
+// it. A package without such a program belongs into a folder internal.
+func TestPublicPackages(t *testing.T) {
+	var rows, public []string
+	for _, m := range publicPackage.FindAllStringSubmatch(readPage(t, "compatibility.md"), -1) {
+		rows = append(rows, m[1])
+	}
+	for _, p := range list(t) {
+		if room := strings.TrimPrefix(p.ImportPath, module); p.Name != "main" && !strings.Contains("/"+room+"/", "/internal/") {
+			public = append(public, room)
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(public)
+	if !slices.Equal(rows, public) {
+		t.Errorf("docs/compatibility.md has the packages\n%q; public are\n%q", rows, public)
+	}
+}

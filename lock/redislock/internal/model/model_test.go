@@ -85,7 +85,7 @@ func check(t *testing.T, model, variant string, fails bool) string {
 		t.Fatal(err)
 	}
 	script := strings.ReplaceAll(commands(t), "lease.pml", model+".pml")
-	script = strings.ReplaceAll(script, "cd lock/redislock/model\n", "")
+	script = strings.ReplaceAll(script, "cd lock/redislock/internal/model\n", "")
 	if variant != "" {
 		script = strings.ReplaceAll(script, "spin -a", "spin -D"+variant+" -a")
 	}
