@@ -198,8 +198,8 @@ func TestProcessesOverAPI(t *testing.T) {
 	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?address=10.0.0.7:8080"), 200); len(got.Processes) != 4 {
 		t.Errorf("at the address: %d processes, want 4", len(got.Processes))
 	}
-	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || !got.More {
-		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)
+	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || got.Next == "" {
+		t.Errorf("limit 1: %d processes, next %q", len(got.Processes), got.Next)
 	}
 	one := memberPath(a.Member)
 	if got := r.post(t, one+"/heartbeats", `{"memory_bytes":5}`); got.status != 200 {

@@ -134,7 +134,7 @@ func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, erro
 		switch {
 		case l.Name <= in.After && in.After != "", !holds(in.search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
 		case len(out.Locks) == in.Limit:
-			out.More, out.Next = true, out.Locks[in.Limit-1].Name
+			out.Next = out.Locks[in.Limit-1].Name
 			return out, nil
 		default:
 			out.Locks = append(out.Locks, l)
@@ -147,7 +147,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
 	v := page.Locks{Search: strings.TrimSpace(given.Get("q"))}
 	found, err := s.lockPage(r.Context(), &locksInput{Limit: maxProcesses, After: given.Get("after"), search: v.Search})
-	if v.Rows = found.Locks; found.More {
+	if v.Rows = found.Locks; found.Next != "" {
 		given.Set("after", found.Next)
 		v.Next = "/locks?" + given.Encode()
 	}

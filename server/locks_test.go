@@ -47,7 +47,7 @@ func TestLocks(t *testing.T) {
 		l := decode[wire.Lock](t, r.get(t, "/v1/locks/nightly-report"), 200)
 		return l.Waiters != nil && *l.Waiters == 2 && l.Holder.Command == "./report.sh" && l.Holder.Fence == lease.Fence()
 	})
-	if all := decode[wire.Locks](t, r.get(t, "/v1/locks"), 200); len(all.Locks) != 1 || all.Locks[0].Name != "nightly-report" || all.More {
+	if all := decode[wire.Locks](t, r.get(t, "/v1/locks"), 200); len(all.Locks) != 1 || all.Locks[0].Name != "nightly-report" || all.Next != "" {
 		t.Errorf("/v1/locks: %+v", all)
 	}
 	for path, want := range map[string]string{"/locks": "./report.sh", "/": "2 waiting", "/locks?q=REPORT": "nightly-report", "/locks?q=nightly": "<td>2</td>"} {
@@ -76,8 +76,8 @@ func TestLocksInPages(t *testing.T) {
 	var got []string
 	for after := ""; ; {
 		page := decode[wire.Locks](t, r.get(t, "/v1/locks?limit=2&after="+after), 200)
-		if len(page.Locks) > 2 || page.More != (page.Next != "") {
-			t.Errorf("a page of 2 has %d locks, more %v, next %q", len(page.Locks), page.More, page.Next)
+		if len(page.Locks) > 2 || page.Next != "" && len(page.Locks) < 2 {
+			t.Errorf("a page of 2 has %d locks, next %q", len(page.Locks), page.Next)
 		}
 		for _, l := range page.Locks {
 			got = append(got, l.Name)

@@ -58,7 +58,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 	}
 	return ask(ctx, s.backend, "list", func(ctx context.Context, r *registry.Registry) (wire.Processes, error) {
 		found, err := r.List(ctx, q)
-		return wire.Processes{Processes: towire.Processes(found.Processes), More: found.Next != "", Next: found.Next}, err
+		return wire.Processes{Processes: towire.Processes(found.Processes), Next: found.Next}, err
 	})
 }
 
@@ -71,8 +71,7 @@ const (
 func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
 	in := listInput{
-		State: given.Get("state"), Name: given.Get("name"), Host: given.Get("host"),
-		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
+		State: given.Get("state"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
 	}
 	q, err := in.query()
 	var found processList
@@ -80,8 +79,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		found, err = s.recentList(r.Context(), q)
 	}
 	data := page.Processes{
-		Rows: found.rows, Part: found.next != "" || q.After != "", Labels: given.Get("label"),
-		Search: in.Search, State: given.Get("state"), Name: in.Name, Host: in.Host, Address: in.Address,
+		Rows: found.rows, Part: found.next != "" || q.After != "", Search: in.Search, State: in.State,
 	}
 	code := s.outcome(r.Context(), err, &data.Error)
 	if found.next != "" {
@@ -234,11 +232,9 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 				n++
 			}
 			if n < len(out.Samples) {
-				to, out.More, out.Samples = out.Samples[n].Time, true, out.Samples[:n]
+				to, out.Samples = out.Samples[n].Time, out.Samples[:n]
+				out.Next = to.UTC().Format(time.RFC3339Nano)
 			}
-		}
-		if out.More {
-			out.Next = to.UTC().Format(time.RFC3339Nano)
 		}
 		return out, nil
 	})

@@ -57,8 +57,5 @@ type Holder struct {
 // Locks is a page of the locks that are held.
 type Locks struct {
 	Locks []Lock `json:"locks" nullable:"false"`
-	// More is set if there is a next page.
-	More bool `json:"more,omitempty" doc:"There are more."`
-	// Next is the cursor of the next page, empty after the last one.
-	Next string `json:"next,omitempty" doc:"What to give as after for the next page."`
+	Next  string `json:"next,omitempty" doc:"The value of after for the next page; absent after the last one."`
 }

@@ -168,10 +168,7 @@ type Kernel struct {
 // Processes is a page of a list of processes.
 type Processes struct {
 	Processes []Process `json:"processes" nullable:"false"`
-	// More is set if there may be a next page.
-	More bool `json:"more,omitempty" doc:"There may be more."`
-	// Next is the cursor of the next page, empty after the last one.
-	Next string `json:"next,omitempty" doc:"What to give as after for the next page."`
+	Next      string    `json:"next,omitempty" doc:"The value of after for the next page; absent after the last one."`
 }
 
 // Heartbeats are the heartbeats of many processes, as those of a host.
@@ -207,9 +204,7 @@ type HeartbeatProblem struct {
 type History struct {
 	Records []Process `json:"records" nullable:"false" doc:"The members with the GPID: several registrations of one process, or processes of several hosts."`
 	Samples []Sample  `json:"samples" nullable:"false" doc:"Their load, in order of time."`
-	// More is set if the limit cut the samples; Next is then where they go on.
-	More bool   `json:"more,omitempty" doc:"There are more samples than the limit."`
-	Next string `json:"next,omitempty" doc:"If there are more: the value of since with which the samples go on."`
+	Next    string    `json:"next,omitempty" doc:"If there are more samples than the limit: the value of since with which they go on."`
 }
 
 // Trace names the process that created an id.

@@ -33,39 +33,39 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 		return nil, err
 	}
 	working := connectionOf(r).work()
-	need, heavy := p.Cost(r, size)
 	var taken []*semaphore.Weighted
-	free := func() {
+	w.release = func() {
 		for _, slots := range taken {
 			slots.Release(1)
 		}
-		taken = nil
 	}
-	fail := func(err error) (func(), error) {
-		free()
-		a.release()
-		working()
-		return nil, err
-	}
-	if heavy {
-		if !d.take(d.heavy, r) {
-			return fail(ErrBusy)
-		}
-		taken = append(taken, d.heavy)
-	}
-	if err := a.grow(r.Context(), max(need-a.bytes, 0), d.patience()); err != nil {
-		return fail(err)
-	}
-	if !d.take(d.slots, r) {
-		return fail(ErrBusy)
-	}
-	taken = append(taken, d.slots)
-	w.release = free
-	return func() {
+	done = func() {
 		w.giveBack()
 		a.release()
 		working()
-	}, nil
+	}
+	take := func(slots *semaphore.Weighted) error {
+		if !d.take(slots, r) {
+			return ErrBusy
+		}
+		taken = append(taken, slots)
+		return nil
+	}
+	need, heavy := p.Cost(r, size)
+	if heavy {
+		err = take(d.heavy)
+	}
+	if err == nil {
+		err = a.grow(r.Context(), max(need-a.bytes, 0), d.patience())
+	}
+	if err == nil {
+		err = take(d.slots)
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
 }
 
 func (d *Door) patience() time.Duration { return min(longestWait, d.options.Limits.Response/2) }

@@ -1,12 +1,10 @@
 package page
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -70,7 +68,7 @@ func (s *Site) inspectResult(v *Start) g.Node {
 }
 
 // card shows one id: when and by which process it was created, whether that lives, its load
-// then, and what was created beside it; behind that all its readings.
+// then; behind that all its readings.
 func (s *Site) card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
@@ -83,7 +81,6 @@ func (s *Site) card(in Inspected) g.Node {
 			}),
 			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
 			g.If(err == nil && in.Time != nil, says("Documents", "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
-			besideNode(&in.Inspection),
 			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
 		aroundNode(&in),
 		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text("The documents of its second")), queries(in.ID, in.Queries)}),
@@ -254,27 +251,6 @@ func aroundNode(in *Inspected) g.Node {
 	plots := drawLoads(in.Around[:min(len(in.Around), briefly)], axis, in.Interval)
 	return g.If(len(plots) > 0, h.Div(h.Class("pair"), g.Group(plots)))
 }
-
-// besideNode names the counters beside that of an ObjectId of a known process. Nothing says
-// when they were used.
-func besideNode(in *wire.Inspection) g.Node {
-	id, err := objectid.Parse(in.ID)
-	all := in.Readings[0].Fields
-	if err != nil || len(all) == 0 || all[len(all)-1].Number == nil || len(all[len(all)-1].Hex) != counterDigits {
-		return nil
-	}
-	text := id.String()
-	counter := *all[len(all)-1].Number
-	around := func(distance uint64) string {
-		return "…" + fmt.Sprintf("%s%06x", text[14:18], (counter+distance)%(1<<24))
-	}
-	return says("Beside it", "", g.Text("counter "+humanize.Comma(int64(counter))),
-		soften(" · next to it are the ids "), h.Span(h.Class("id"), g.Text(around(1<<24-1))), soften(" and "), h.Span(h.Class("id"), g.Text(around(1))),
-		soften("; when, or whether, they were created is not in this id"))
-}
-
-// counterDigits is the length of a counter of three bytes.
-const counterDigits = 6
 
 // processLink leads to the page of a process.
 func processLink(s *Site, p *wire.Process) g.Node {

@@ -22,14 +22,13 @@ import (
 
 // Processes is the data of the page with all processes.
 type Processes struct {
-	Search, State, Name, Host, Address string // what was asked for
-	Labels                             string // as name=value, separated by blanks
+	Search, State string   // what was asked for
+	States        []string // that a process can have
 
-	States []string // that a process can have
-	Rows   []ProcessRow
-	Part   bool   // there are others, before or after
-	Next   string // path of the next page, or empty
-	Error  string
+	Rows  []ProcessRow
+	Part  bool   // there are others, before or after
+	Next  string // path of the next page, or empty
+	Error string
 }
 
 // ProcessRow is a row of the table.
@@ -51,17 +50,9 @@ func (s *Site) Processes(v *Processes) g.Node {
 					h.Select(h.ID("state"), h.Name("state"), h.Option(h.Value(""), g.Text("all")), g.Map(v.States, func(name string) g.Node {
 						return h.Option(g.If(name == v.State, h.Selected()), g.Text(name))
 					}))),
-				h.Button(h.Type("submit"), g.Text("Show"))),
-			h.Details(g.If(v.Name+v.Host+v.Labels+v.Address != "", g.Attr("open")), h.Summary(g.Text("exact filters")),
-				h.Div(h.Class("fields-row four"), filterField("name", "Name", v.Name), filterField("host", "Host", v.Host),
-					filterField("label", "Labels, as name=value", v.Labels), filterField("address", "Address, as ip:port", v.Address)))),
+				h.Button(h.Type("submit"), g.Text("Show")))),
 		h.Div(h.ID("result"), h.Data("refresh", ""), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.processTable(v) })),
 	}
-}
-
-// filterField is a field of the form above the list.
-func filterField(id, label, value string) g.Node {
-	return field(id, label, h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200")))
 }
 
 func (s *Site) nextPage(href string) g.Node {
