@@ -28,7 +28,7 @@ func TestProcessesAreCounted(t *testing.T) {
 	}
 	page("", "100 processes on this page, 100 alive")
 	page("?q=shop100", "1 process, 1 alive")
-	page("?name=shop001", "1 process, 1 alive")
+	page("?q=shop001", "1 process, 1 alive")
 	page("?q=nobody", "0 alive")
 	r.do(t, "DELETE", memberPath(last.Member), nil)
 	page("?q=shop100", "1 process, 0 alive")
