@@ -3,12 +3,10 @@ package census_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/internal/report"
 )
 
 func Example() {
@@ -26,27 +24,16 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := report.WriteText(os.Stdout, r, report.Screen{Columns: 70, ASCII: true}); err != nil {
-		fmt.Println(err)
+	fmt.Println(r.IDs, "ids of", r.Processes, "process, with", r.Gaps, "gap")
+	for _, b := range r.Timeline.Buckets {
+		fmt.Println(b.Start.Format(time.DateOnly), b.IDs)
+	}
+	for _, f := range r.Findings {
+		fmt.Println(f.Title)
 	}
 	// Output:
-	// orders.json: json, 4 lines, 3 ids
-	//
-	// created     2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
-	// ids         3 ObjectIds
-	// others      1 string, for example "seventeen" (orders.json: line 4)
-	// processes   1
-	//
-	// findings: 1
-	// ! 1 value of another type beside the ObjectIds: 1 string
-	//   A query for one type never matches the other, and they are sorted
-	//   apart. Find the program that writes them.
-	//
-	// ids by day, UTC
-	// 2024-03-12 2 ########################################################
-	// 2024-03-13 1 ############################
-	//
-	// processes
-	// process    ids first      last       gaps
-	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1
+	// 3 ids of 1 process, with 1 gap
+	// 2024-03-12 2
+	// 2024-03-13 1
+	// 1 value of another type beside the ObjectIds: 1 string
 }

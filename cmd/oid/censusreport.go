@@ -20,31 +20,16 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// screenOf returns the abilities of out: the width of a terminal, elsewhere that in
-// the variable COLUMNS or 80, and ASCII alone if the locale does not use UTF-8.
-func screenOf(out io.Writer) censusreport.Screen {
-	s := censusreport.Screen{ASCII: !hasUTF8()}
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		s.Columns = n
-	}
+// columnsOf returns the width of out if it is a terminal, or else the number in the
+// variable COLUMNS, or 0.
+func columnsOf(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			s.Columns = columns
+			return columns
 		}
 	}
-	return s
-}
-
-// hasUTF8 reports whether the locale that the environment names, by the rules of
-// POSIX, writes UTF-8.
-func hasUTF8() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if value := os.Getenv(name); value != "" {
-			value = strings.ToLower(value)
-			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
-		}
-	}
-	return false
+	columns, _ := strconv.Atoi(os.Getenv("COLUMNS"))
+	return max(columns, 0)
 }
 
 // report writes the report of c in the form that the flags choose.
@@ -73,7 +58,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		}
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	default:
-		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
+		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, columnsOf(w)) })
 	}
 	if err == nil && r.Broken() {
 		err = errReported
@@ -150,7 +135,7 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 	case f.ids:
 		err = out.Flush()
 	default:
-		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, screenOf(w)) })
+		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, columnsOf(w)) })
 	}
 	if err == nil && d.Broken() {
 		err = errReported

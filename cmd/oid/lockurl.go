@@ -185,11 +185,6 @@ type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of where locks are held, see \"oid help urls\" (default $OID_LOCKS, or files)")
-	var schemes []string
-	for _, e := range lockEngines {
-		schemes = append(schemes, e.schemes...)
-	}
-	completeURL(cmd, "locks", schemes)
 }
 
 // engine returns the engine and the URL that are asked for.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/mongostore"
@@ -99,20 +98,6 @@ type storeFlag struct {
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
-	var schemes []string
-	for _, e := range storeEngines {
-		if !e.trial || f.trial {
-			schemes = append(schemes, e.schemes...)
-		}
-	}
-	completeURL(cmd, "store", schemes)
-}
-
-// completeURL lets the shell complete the URL of a flag: its scheme, and then the path of a
-// file.
-func completeURL(cmd *cobra.Command, flag string, schemes []string) {
-	begun := each.Of(schemes, func(scheme string) cobra.Completion { return scheme + ":" })
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(begun, cobra.ShellCompDirectiveNoSpace))
 }
 
 // openToRead opens the store for commands that change nothing: a file must exist.

@@ -59,7 +59,7 @@ func TestPage(t *testing.T) {
 		many.Events = append(many.Events, many.Events[0])
 	}
 	has(t, "page of 31 events", page(t, many), "And 7 more.")
-	has(t, "text of 31 events", text(t, many, report.Screen{}), "\nand 1 more\n")
+	has(t, "text of 31 events", text(t, many, 0), "\nand 1 more\n")
 
 	few := small()
 	few.Collection = "shop.few"
@@ -89,14 +89,14 @@ func TestZone(t *testing.T) {
 		b.Start = b.Start.In(time.FixedZone("two", -2*60*60))
 	}
 	r.Collection = "shop.orders"
-	wide := text(t, r, report.Screen{Columns: 130})
+	wide := text(t, r, 130)
 	has(t, "text", wide,
 		"created     2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
 		"2024-01-02 22:00  outage: no id for 6h, until 2024-01-03 04:00",
 		"1,000 2023-12-31 23:00:00 2024-01-20 00:00:00",
 		"65920080a1a1a1a1a1000001 2023-12-31 22:00:00")
 	both := &census.Report{Field: "_id", Timeline: r.Timeline, Collections: []*census.Report{r}}
-	has(t, "text of collections", text(t, both, report.Screen{}), "shop.orders      1,101 ids  2023-12-31 to 2024-01-20")
+	has(t, "text of collections", text(t, both, 0), "shop.orders      1,101 ids  2023-12-31 to 2024-01-20")
 	has(t, "page", page(t, r),
 		"2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
 		"<time>2024-01-02 22:00</time>", "until 2024-01-03 04:00", "2023-12-31 to 2024-01-20", "<time>2023-12-31 22:00:00</time>",
@@ -120,11 +120,11 @@ func TestHostileText(t *testing.T) {
 	both := &census.Report{Field: "_id", Sources: r.Sources, Others: r.Others, Collections: []*census.Report{r}}
 	difference := census.Difference{A: census.Side{Sources: r.Sources, Examples: f.Examples, Only: 1, Others: 1}}
 	var b strings.Builder
-	if err := report.WriteDifference(&b, &difference, report.Screen{}); err != nil {
+	if err := report.WriteDifference(&b, &difference, 0); err != nil {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"text": text(t, r, report.Screen{}), "collections": text(t, both, report.Screen{}), "difference": b.String(),
+		"text": text(t, r, 0), "collections": text(t, both, 0), "difference": b.String(),
 	} {
 		if strings.Contains(got, "\x1b") || !strings.Contains(got, "\ufffd[31m<script>") {
 			t.Errorf("%s: %q", name, got)
@@ -158,14 +158,14 @@ func TestLines(t *testing.T) {
 				e.End = e.Start
 			}
 		}
-		_, lines, _ := strings.Cut(text(t, r, report.Screen{ASCII: true, Columns: 100}), "\nids by ")
+		_, lines, _ := strings.Cut(text(t, r, 100), "\nids by ")
 		lines, _, _ = strings.Cut(lines, "\nevents")
 		return strings.Join(strings.Fields(lines), " ")
 	}
-	bar := strings.Repeat("#", 53)
+	bar, third := strings.Repeat("█", 53), strings.Repeat("█", 17)+"▋"
 	for _, test := range []struct{ got, want string }{
-		{of(census.IntervalHour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " < deleted 50 % 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
-		{of(census.IntervalHour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < several at once"},
+		{of(census.IntervalHour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar + " < deleted 50 % 2024-01-01 03:00 3 " + bar + " < clock -1h, resumed 2024-01-01 06:00 3 "},
+		{of(census.IntervalHour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + third + " < several at once"},
 		{of(census.IntervalHour, 96, time.Hour, true), "2 hours, UTC 2024-01-01 00:00 2 "},
 		{of(census.IntervalHour, 97, time.Hour, false), "hour, UTC 2024-01-01 00:00 1 "},
 
@@ -181,13 +181,13 @@ func TestLines(t *testing.T) {
 func TestSummary(t *testing.T) {
 	r := small()
 	r.Distinct = 101
-	has(t, "101 ids", text(t, r, report.Screen{}), "an outage shorter")
+	has(t, "101 ids", text(t, r, 0), "an outage shorter")
 	r.Distinct = 100
-	if got := text(t, r, report.Screen{}); strings.Contains(got, "an outage shorter") {
+	if got := text(t, r, 0); strings.Contains(got, "an outage shorter") {
 		t.Errorf("outages of 100 ids: %s", got)
 	}
 	r.Strings = 1101
-	has(t, "strings", text(t, r, report.Screen{}), "1,101 ids, stored as strings")
+	has(t, "strings", text(t, r, 0), "1,101 ids, stored as strings")
 	const year = 31_556_952 * time.Second
 	for _, test := range []struct {
 		length time.Duration
@@ -195,11 +195,11 @@ func TestSummary(t *testing.T) {
 	}{{2 * year, "(2.0 years)"}, {2*year - time.Second, "(730d11h)"}} {
 		last := r.First.Add(test.length)
 		r.Last = &last
-		has(t, fmt.Sprint(test.length), text(t, r, report.Screen{}), test.want)
+		has(t, fmt.Sprint(test.length), text(t, r, 0), test.want)
 	}
 	unread := &census.Report{Field: "_id", Sources: []*census.Source{{Name: "a", Error: "no such file"}}}
-	if got := text(t, unread, report.Screen{}); strings.Contains(got, "findings") {
+	if got := text(t, unread, 0); strings.Contains(got, "findings") {
 		t.Errorf("something is said of what was not read: %s", got)
 	}
-	has(t, "nothing", text(t, &census.Report{Field: "_id"}, report.Screen{}), "findings: none")
+	has(t, "nothing", text(t, &census.Report{Field: "_id"}, 0), "findings: none")
 }

@@ -202,7 +202,7 @@ func TestStoryIsReadable(t *testing.T) {
 	r := storyReport(t)
 	var text, page, drawing strings.Builder
 	for _, err := range []error{
-		report.WriteText(&text, r, report.Screen{}), report.WriteHTML(&page, r), report.WritePlot(&drawing, r),
+		report.WriteText(&text, r, 0), report.WriteHTML(&page, r), report.WritePlot(&drawing, r),
 	} {
 		if err != nil {
 			t.Fatal(err)

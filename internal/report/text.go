@@ -21,9 +21,10 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// WriteText writes r as text for a terminal. The error is w's.
-func WriteText(w io.Writer, r *census.Report, s Screen) error {
-	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+// WriteText writes r as text for a screen that has so many columns; 0 means 80. The error
+// is w's.
+func WriteText(w io.Writer, r *census.Report, columns int) error {
+	t := newTextWriter(w, columns)
 	if r.Partial != "" {
 		t.wrapped("", "  ", "PARTIAL: "+phrase.Shown(r.Partial)+"; sources, or the rest of one, were not read")
 	}
@@ -71,7 +72,7 @@ func (t *textWriter) overview(r *census.Report) {
 		t.printf("and %d more\n", -left)
 	}
 	t.printf("\ncollections\n")
-	name = max(16, min(name, t.screen.Columns-ids-len(" ids  2006-01-02 to 2006-01-02  ")))
+	name = max(16, min(name, t.columns-ids-len(" ids  2006-01-02 to 2006-01-02  ")))
 	for _, c := range reports {
 		short := cut(phrase.Shown(titleOf(c)), name)
 		line := fmt.Sprintf("%s%s %*s ids  %s", short, strings.Repeat(" ", name-uniseg.StringWidth(short)), ids, humanize.Comma(c.IDs), dates(c))
@@ -135,7 +136,7 @@ func (t *textWriter) processes(r *census.Report) {
 	}
 	t.printf("\n")
 	format := time.DateTime
-	if t.screen.Columns < 90 {
+	if t.columns < 90 {
 		format = time.DateOnly
 	}
 	zone := zoneOf(r)
@@ -166,7 +167,7 @@ func (t *textWriter) processes(r *census.Report) {
 	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4
 	for _, row := range rows {
 		line := fmt.Sprintf("%-*s %*s %-*s %-*s %*s", widths[0], row[0], widths[1], row[1], widths[2], row[2], widths[3], row[3], widths[4], row[4])
-		isWide := used+2+widths[5] <= t.screen.Columns
+		isWide := used+2+widths[5] <= t.columns
 		if row[5] != "" && isWide {
 			line += "  " + row[5]
 		}
@@ -214,23 +215,15 @@ func (t *textWriter) examples(all []census.Example, zone *time.Location) {
 	}
 }
 
-// Screen is what a text report is written for. The zero Screen is 80 columns of
-// UTF-8.
-type Screen struct {
-	// Columns is the width. Default: 80. Less than 40 counts as 40.
-	Columns int
-	// ASCII says that nothing but ASCII can be shown.
-	ASCII bool
-}
-
-func (s Screen) withDefaults() Screen {
-	s.Columns = max(cmp.Or(s.Columns, 80), 40)
-	return s
-}
-
 type textWriter struct {
 	*bufio.Writer
-	screen Screen
+	columns int // the width of the screen
+}
+
+// newTextWriter returns a writer for a screen of a width. Less than 40 columns count as 40,
+// and 0 as 80.
+func newTextWriter(w io.Writer, columns int) *textWriter {
+	return &textWriter{bufio.NewWriter(w), max(cmp.Or(columns, 80), 40)}
 }
 
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
@@ -252,10 +245,7 @@ func cut(text string, n int) string {
 func (t *textWriter) wrapped(first, rest, text string) {
 	prefix, line := first, ""
 	for word := range strings.FieldsSeq(text) {
-		if t.screen.ASCII {
-			word = asASCII(word)
-		}
-		if line != "" && uniseg.StringWidth(prefix)+uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > t.screen.Columns {
+		if line != "" && uniseg.StringWidth(prefix)+uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > t.columns {
 			t.printf("%s%s\n", prefix, line)
 			prefix, line = rest, ""
 		}
@@ -267,18 +257,9 @@ func (t *textWriter) wrapped(first, rest, text string) {
 	t.printf("%s%s\n", prefix, line)
 }
 
-func asASCII(word string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf {
-			return '?'
-		}
-		return r
-	}, word)
-}
-
-// WriteDifference writes d as text for a terminal. The error is w's.
-func WriteDifference(w io.Writer, d *census.Difference, s Screen) error {
-	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+// WriteDifference writes d as text, as WriteText does. The error is w's.
+func WriteDifference(w io.Writer, d *census.Difference, columns int) error {
+	t := newTextWriter(w, columns)
 	for _, side := range []census.Side{d.A, d.B} {
 		for _, s := range side.Sources {
 			if listed(s) {

@@ -61,7 +61,7 @@ func small() *census.Report {
 	return r
 }
 
-const smallText = `PARTIAL: stopped by the ?[31muser; sources, or the rest of one, were not read
+const smallText = `PARTIAL: stopped by the �[31muser; sources, or the rest of one, were not read
 a.bson: bson, 1,200 documents, 1,100 ids
   ! 1 document could not be read: document 7: bad length
 c.json:
@@ -70,7 +70,7 @@ one: list, 1 line, 1 id
 
 created     2024-01-01 01:00:00 to 2024-01-20 02:00:00 UTC (19d1h)
 ids         1,101 ObjectIds, 1,090 different, 3 more outside the range
-others      4 string, for example "x?" (a.bson: document 3)
+others      4 string, for example "x�" (a.bson: document 3)
 without     2 without _id
 processes   1,234
 
@@ -87,23 +87,23 @@ cannot be told
   quietest, or one with less than two periods of its rhythm before or after it
 
 ids by day, UTC
-2024-01-01  1 #
-2024-01-02  6 ##
-2024-01-03 11 ####                                        < outage 6h
-2024-01-04 16 #######
+2024-01-01  1 ▍
+2024-01-02  6 ██▋
+2024-01-03 11 ████▉                                       < outage 6h
+2024-01-04 16 ███████▏
  (4 empty)
 2024-01-09  0                                             < import 100
-2024-01-10 46 ####################
-2024-01-11 51 ######################
-2024-01-12 56 #########################
-2024-01-13 61 ###########################
-2024-01-14 66 #############################
-2024-01-15 71 ###############################
-2024-01-16 76 ##################################
-2024-01-17 81 ####################################
-2024-01-18 86 ######################################
-2024-01-19 91 ########################################
-2024-01-20 96 ###########################################
+2024-01-10 46 ████████████████████▌
+2024-01-11 51 ██████████████████████▊
+2024-01-12 56 █████████████████████████
+2024-01-13 61 ███████████████████████████▎
+2024-01-14 66 █████████████████████████████▌
+2024-01-15 71 ███████████████████████████████▊
+2024-01-16 76 ██████████████████████████████████
+2024-01-17 81 ████████████████████████████████████▎
+2024-01-18 86 ██████████████████████████████████████▌
+2024-01-19 91 ████████████████████████████████████████▊
+2024-01-20 96 ███████████████████████████████████████████
 and 1 id outside this timeline
 
 events
@@ -140,17 +140,17 @@ func lines(t *testing.T, got, want string) {
 	}
 }
 
-func text(t *testing.T, r *census.Report, s report.Screen) string {
+func text(t *testing.T, r *census.Report, columns int) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.WriteText(&b, r, s); err != nil {
+	if err := report.WriteText(&b, r, columns); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
 func TestText(t *testing.T) {
-	lines(t, text(t, small(), report.Screen{ASCII: true}), smallText)
+	lines(t, text(t, small(), 0), smallText)
 }
 
 const wideProcesses = `
@@ -162,7 +162,7 @@ b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, res
 `
 
 func TestWideText(t *testing.T) {
-	got := text(t, small(), report.Screen{Columns: 150})
+	got := text(t, small(), 150)
 	if _, from, _ := strings.Cut(got, "processes   1,234\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
 		t.Errorf("%s", from)
 	}
@@ -172,12 +172,12 @@ func TestWideText(t *testing.T) {
 func TestChineseText(t *testing.T) {
 	orders, users := small(), &census.Report{Collection: "商店.用户", Field: "_id", IDs: 5, Distinct: 5}
 	orders.Collection, orders.Partial, orders.Sources = "商店.历史订单", "", nil
-	got := text(t, &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, users}}, report.Screen{})
+	got := text(t, &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, users}}, 0)
 	if want := "\ncollections\n商店.历史订单    1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 outage; 1 process cannot be told, see below\n商店.用户            5 ids\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	broken := &census.Report{Field: "_id", Sources: []*census.Source{{Name: "日志.txt", Error: strings.Repeat("读不出来 ", 20)}}}
-	for line := range strings.Lines(text(t, broken, report.Screen{Columns: 40})) {
+	for line := range strings.Lines(text(t, broken, 40)) {
 		if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); n > 40 {
 			t.Errorf("%d columns: %s", n, line)
 		}
@@ -194,7 +194,7 @@ func TestTextOfCollections(t *testing.T) {
 	empty := &census.Report{Collection: "shop.empty", Field: "_id"}
 	numbers := &census.Report{Collection: "shop.numbers", Outside: 3, Others: []census.Other{{Type: "int", Count: 1234, Examples: []census.Value{{Text: "7"}}}}}
 	r := &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, empty, users, numbers}}
-	inOrder(t, text(t, r, report.Screen{ASCII: true}),
+	inOrder(t, text(t, r, 0),
 		"\nids         1,106 ObjectIds\n", "\nfindings: 1; 1 outage; 1 process cannot be told, see below\n! "+long+":\n  1 id occurs twice\n",
 		"\ncollections\nshop.orders_of_customers_orders_of_custome~ 1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 outage; 1 process cannot be told, see below\nshop.users                                      5 ids\n"+
 			"2 collections without ids: shop.numbers (1,234 int, 3 outside the range),\n  shop.empty\n",
@@ -202,12 +202,12 @@ func TestTextOfCollections(t *testing.T) {
 	for range 11 {
 		r.Collections = append(r.Collections, empty)
 	}
-	inOrder(t, text(t, r, report.Screen{}), "13 collections without ids: shop.numbers", "and 1 more\n")
+	inOrder(t, text(t, r, 0), "13 collections without ids: shop.numbers", "and 1 more\n")
 	r.Collections = r.Collections[:4]
 	for range 20 {
 		orders.Findings = append(orders.Findings, orders.Findings[0])
 	}
-	inOrder(t, text(t, r, report.Screen{}), "\nfindings: 21; ", "\nand 1 more\n\ncollections\n")
+	inOrder(t, text(t, r, 0), "\nfindings: 21; ", "\nand 1 more\n\ncollections\n")
 	page := page(t, r)
 	inOrder(t, page, "Findings: 21; ", `<a href="#c0">`+long+"</a>: 1 id occurs twice", "and 1 more", "Collections", `<a href="#c1">shop.users</a>`,
 		"2 collections without ids: shop.numbers (1,234 int, 3 outside the range), shop.empty", `id="c0"`, `id="c1"`)
@@ -220,14 +220,14 @@ func TestTextOfSources(t *testing.T) {
 	for i := range 5 {
 		r.Sources = append(r.Sources, &census.Source{Name: string(rune('a' + i)), Format: "bson", Unit: "document", Units: 1, IDs: 1})
 	}
-	inOrder(t, text(t, r, report.Screen{}), "a: bson, 1 document, 1 id\n", "e: bson, 1 document, 1 id\n\nids ")
+	inOrder(t, text(t, r, 0), "a: bson, 1 document, 1 id\n", "e: bson, 1 document, 1 id\n\nids ")
 	r.Sources[4].Broken = 2
 	for n := range 2 {
 		r.Sources[4].Problems = append(r.Sources[4].Problems, census.Problem{Position: census.Position{Unit: "document", Number: int64(n)}, Error: "bad"})
 	}
-	inOrder(t, text(t, r, report.Screen{}), "e: bson, 1 document, 1 id\n  ! 2 documents could not be read: document 0: bad\n  ! another one: document 1: bad\n\nids ")
+	inOrder(t, text(t, r, 0), "e: bson, 1 document, 1 id\n  ! 2 documents could not be read: document 0: bad\n  ! another one: document 1: bad\n\nids ")
 	r.Sources = append(r.Sources, &census.Source{Name: "f", Format: "auto", Error: "no such file"})
-	inOrder(t, text(t, r, report.Screen{}), "6 sources: 1 auto, 5 bson; 2 could not be read, or only in part, see below\n\nids", "\nsources\na: bson", "another one: document 1: bad\nf:\n  ! no such file\n")
+	inOrder(t, text(t, r, 0), "6 sources: 1 auto, 5 bson; 2 could not be read, or only in part, see below\n\nids", "\nsources\na: bson", "another one: document 1: bad\nf:\n  ! no such file\n")
 	inOrder(t, page(t, r), "6 sources: 1 auto, 5 bson; 2 could not be read", "another one: document 1: bad")
 }
 

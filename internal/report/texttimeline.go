@@ -31,7 +31,7 @@ func (t *textWriter) timeline(r *census.Report) {
 	t.printf("\nids by %v, %s\n", by, r.Timeline.Zone)
 	format := steps[r.Timeline.By].format
 	numbers := len(humanize.Comma(most))
-	room := t.screen.Columns - len(format) - numbers - 3
+	room := t.columns - len(format) - numbers - 3
 	marks := marksOf(shown(r), lines)
 	if len(marks) > 0 {
 		room = room * 2 / 3
@@ -51,7 +51,7 @@ func (t *textWriter) timeline(r *census.Report) {
 		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, humanize.Comma(b.IDs), bar)
 		if marks[i] != "" {
 			line += strings.Repeat(" ", room-utf8.RuneCountInString(bar)) + " < " + marks[i]
-			line = cut(line, t.screen.Columns)
+			line = cut(line, t.columns)
 		}
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
@@ -129,9 +129,6 @@ func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 func (t *textWriter) bar(n, most int64, room int) string {
 	if n == 0 {
 		return ""
-	}
-	if t.screen.ASCII {
-		return strings.Repeat("#", max(int(float64(n)/float64(most)*float64(room)), 1))
 	}
 	eighths := max(int(float64(n)/float64(most)*float64(room)*8), 1)
 	bar := strings.Repeat("█", eighths/8)

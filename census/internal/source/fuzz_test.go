@@ -49,7 +49,7 @@ func FuzzRead(f *testing.F) {
 		if (err != nil) != (r.Sources[0].Error != "") {
 			t.Errorf("error %v, in the report %q", err, r.Sources[0].Error)
 		}
-		if err := report.WriteText(&bytes.Buffer{}, r, report.Screen{Columns: 60}); err != nil {
+		if err := report.WriteText(&bytes.Buffer{}, r, 60); err != nil {
 			t.Error(err)
 		}
 		if err := report.WriteHTML(&bytes.Buffer{}, r); err != nil {
