@@ -332,7 +332,7 @@ func idWith(t *testing.T, block string) objectid.ID {
 	return objectid.MustParse(id[:8] + block + id[16:])
 }
 
-// To forget one of two that held a value must not make the other the only maker of
+// To forget one of two that held a value must not make the other the only candidate of
 // what either may have made.
 func TestPruneOfARival(t *testing.T) {
 	t.Parallel()

@@ -139,7 +139,7 @@ func TestReusedPID(t *testing.T) {
 }
 
 // A process that is only presumed dead may be alive after all. Another one that
-// holds the same value is then the maker of new ids, but not for certain.
+// holds the same value is then the candidate of new ids, but not for certain.
 func TestPresumedDeadMayBeAlive(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -17,10 +17,10 @@ func TestEarliestCopyCounts(t *testing.T) {
 		r, p := registered(t)
 		c := r.newRecorder(p)
 		for _, agreed := range order {
-			c.agreed.Time = began.Add(agreed)
+			c.storedBeat.Time = began.Add(agreed)
 			before, err := getDoc[living](t.Context(), r.store, livingRecords, string(p.Key()))
 			if err == nil {
-				err = c.noteCopy(t.Context())
+				err = c.recordCopy(t.Context())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -38,7 +38,7 @@ func TestEarliestCopyCounts(t *testing.T) {
 		if err := r.store.Delete(t.Context(), processRecords, storeKey(k)); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.noteCopy(t.Context()); err != nil {
+		if err := c.recordCopy(t.Context()); err != nil {
 			t.Errorf("without a record: %v", err)
 		}
 		if _, err := r.store.Get(t.Context(), processRecords, storeKey(k)); !errors.Is(err, store.ErrNotFound) {

@@ -103,7 +103,7 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		t.Fatalf("Prune = %+v, %v", done, err)
 	}
 	id := idOf(t, p.Block)
-	cut(s, "oid.values", "e", len(p.Name), map[string]func() error{"trace": func() error { _, err := r.Trace(t.Context(), id); return err }})
+	cut(s, "oid.values", "essence", len(p.Name), map[string]func() error{"trace": func() error { _, err := r.Trace(t.Context(), id); return err }})
 }
 
 // A key that is not one of this package is an error that shows it.

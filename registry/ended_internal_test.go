@@ -32,7 +32,7 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 		if first {
 			read()
 		}
-		if err := r.finish(t.Context(), all); err != nil {
+		if err := r.moveToEnded(t.Context(), all); err != nil {
 			t.Errorf("%t: %v", first, err)
 		}
 		doc, err := getDoc[record](t.Context(), r.store, processRecords, processKey(p.GPID, p.Block))

@@ -50,8 +50,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	maker := trace.Processes[0]
-	fmt.Println(trace.Verdict, maker.Name, maker.GPID.Addr(), maker.State, maker.Reason)
+	candidate := trace.Processes[0]
+	fmt.Println(trace.Verdict, candidate.Name, candidate.GPID.Addr(), candidate.State, candidate.Reason)
 	// Output: known shop 127.0.0.1:8080 ended shut down
 }
 

@@ -50,7 +50,7 @@ func (m *Member) Clone() *Member {
 	c := own.newMember(from.process(), m.offline, true)
 	c.sampler = m.sampler
 	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, registration: from.registration, p: from.process()}
-	c.recorder.pending = slices.Clone(from.pending)
+	c.recorder.unstored = slices.Clone(from.unstored)
 	c.generator, c.block = m.Generator(), m.block
 	go c.run()
 	return c

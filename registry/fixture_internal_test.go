@@ -87,9 +87,9 @@ func stored() (docs, read map[string]any) {
 	live := livingOf(&p, 2)
 	live.key, live.write, live.recent, live.adopted = "a1b2c3d4:00000001", [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, all, true
 	live.last.Load = all[4].Load
-	claim := holding{Format: format, Idle: true}
-	distinct(reflect.ValueOf(&claim).Elem(), &seed)
-	claim.Key, claim.Format, claim.Essence = "b1b2c3d4", format, nil
+	idle := claim{Format: format, Idle: true}
+	distinct(reflect.ValueOf(&idle).Elem(), &seed)
+	idle.Key, idle.Format, idle.Essence = "b1b2c3d4", format, nil
 	p.GPID = gpid.MustParse("[2001:db8::7]:8443:1795166651598985:4711")
 	pruned, open := p, p
 	pruned.Name, open.Name, open.End = "pruned", "open", nil
@@ -98,8 +98,8 @@ func stored() (docs, read map[string]any) {
 	adopted := p
 	adopted.Name = "adopted"
 	adopted.EvidenceID[4], adopted.EvidenceID[5], adopted.EvidenceID[6], adopted.EvidenceID[7] = 0xa1, 0xb2, 0xc3, 0xd4
-	essence := func(p *Process, key string) holding { return holding{Key: key, Format: format, Essence: essenceOf(p)} }
-	of := func(h holding) *Process {
+	essence := func(p *Process, key string) claim { return claim{Key: key, Format: format, Essence: essenceOf(p)} }
+	of := func(h claim) *Process {
 		if err := h.expand(); err != nil {
 			panic(err)
 		}
@@ -112,7 +112,7 @@ func stored() (docs, read map[string]any) {
 		sampleRecords:               samplesDoc("a1b2c3d4", all),
 		endedRecords:                endedDoc{Key: endedKey(p.Last.Time, rec.Key), Format: format},
 		registryRecords:             marks{marksKey, format, p.From},
-		claimRecords:                claim,
+		claimRecords:                idle,
 		claimRecords + " ended":     e1,
 		claimRecords + " not ended": e2,
 		claimRecords + " adopted":   e3,
@@ -144,11 +144,11 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 		d, err := decode[marks](raw, collection)
 		return d, nil, err
 	}
-	d, err := decode[holding](raw, collection)
+	d, err := decode[claim](raw, collection)
 	if err != nil || d.Essence == nil {
 		return d, nil, err
 	}
-	return holding{Key: d.Key, Format: d.Format, Idle: d.Idle, Essence: essenceOf(d.Pruned)}, d.Pruned, nil
+	return claim{Key: d.Key, Format: d.Format, Idle: d.Idle, Essence: essenceOf(d.Pruned)}, d.Pruned, nil
 }
 
 // The documents of testdata/format1.json, with a distinct value in every field, are read

@@ -220,7 +220,7 @@ func sample(t *testing.T) objectid.ID {
 	return g.New()
 }
 
-// later is an id of the maker of id, some seconds on.
+// later is an id of the candidate of id, some seconds on.
 func later(id objectid.ID, seconds int) objectid.ID {
 	moved := objectid.MinAt(id.Time().Add(time.Duration(seconds) * time.Second))
 	copy(moved[4:], id[4:])

@@ -22,13 +22,13 @@ type Classic struct {
 
 // runsOnHost returns the runs with the host and the pid of an id of the classic layout:
 // those that ran when it was created, perhaps, and the others.
-func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []maker, err error) {
+func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []candidate, err error) {
 	value := valueOf(id)
 	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(value+":", value+";")}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.load(ctx, doc.Key[len(value)+1:])
+		p, err := r.process(ctx, doc.Key[len(value)+1:])
 		if errors.Is(err, store.ErrNotFound) {
 			continue // pruned just now
 		}
@@ -39,7 +39,7 @@ func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others 
 		if err != nil {
 			return nil, nil, err
 		}
-		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
+		m := candidate{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
 		if m.class, m.doubt = m.ran(id.Time()); m.class >= possible {
 			ran = addRun(ran, m)
 		} else {
@@ -50,8 +50,8 @@ func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others 
 }
 
 // addRun appends m, unless another record of the same run is there.
-func addRun(to []maker, m maker) []maker {
-	if slices.ContainsFunc(to, func(n maker) bool { return n.sameRun(&m.Process) }) {
+func addRun(to []candidate, m candidate) []candidate {
+	if slices.ContainsFunc(to, func(n candidate) bool { return n.sameRun(&m.Process) }) {
 		return to
 	}
 	return append(to, m)

@@ -186,15 +186,15 @@ func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// candidate is a process that a source has under a key; the process is nil if the
+// listed is a process that a source has under a key; the process is nil if the
 // entry of the source is no longer true.
-type candidate struct {
+type listed struct {
 	key     string
 	process *Process
 }
 
 // candidates reads the next processes of a source.
-func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after string, limit int) ([]candidate, error) {
+func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after string, limit int) ([]listed, error) {
 	find := store.Query{Limit: limit, Descending: source == fromEnded}
 	if after != "" {
 		k, err := store.StringKey(after)
@@ -203,7 +203,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 		}
 		find.After = k
 	}
-	var out []candidate
+	var out []listed
 	var docs []*record
 	var err error
 	switch source {
@@ -218,7 +218,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 			if err != nil {
 				return nil, err
 			}
-			docs, out = append(docs, doc), append(out, candidate{key: doc.Key})
+			docs, out = append(docs, doc), append(out, listed{key: doc.Key})
 		}
 	case fromLiving:
 		return r.livingCandidates(ctx, find)
@@ -228,7 +228,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 			if err != nil {
 				return nil, err
 			}
-			keys, out = append(keys, doc.process), append(out, candidate{key: doc.Key})
+			keys, out = append(keys, doc.process), append(out, listed{key: doc.Key})
 		}
 		if _, docs, err = getMany[record](ctx, r.store, processRecords, keys); err != nil {
 			return nil, err
@@ -239,20 +239,20 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 			}
 		}
 	}
-	found, err := r.currents(ctx, docs)
+	found, err := r.withLiving(ctx, docs)
 	for i, p := range found {
 		out[i].process = p
 	}
 	return out, err
 }
 
-func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
+func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []listed, err error) {
 	var found []storedProcess
 	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
-		found, out = append(found, storedProcess{living: l}), append(out, candidate{key: l.key})
+		found, out = append(found, storedProcess{living: l}), append(out, listed{key: l.key})
 	}
 	err = r.readRecords(ctx, found)
 	for i, f := range found {
@@ -264,7 +264,7 @@ func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out 
 }
 
 // judgeAll returns the states of the processes that q selects, nil for the others.
-func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([]*Status, error) {
+func (r *Registry) judgeAll(ctx context.Context, q *Query, found []listed) ([]*Status, error) {
 	out := make([]*Status, len(found))
 	var places []int
 	var selected []*Process
@@ -285,7 +285,7 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 			continue
 		}
 		if out[places[i]] = s; s.State.mayLive() {
-			alive, used = append(alive, s), append(used, s.uses()...)
+			alive, used = append(alive, s), append(used, s.values()...)
 		}
 	}
 	claims, err := r.claims(ctx, used)

@@ -25,13 +25,13 @@ const (
 
 // ran returns whether the process ran at the second of an id, and why that is not
 // covered, or "".
-func (m *maker) ran(at time.Time) (class, string) {
+func (m *candidate) ran(at time.Time) (class, string) {
 	early, late := m.slack()
-	from, sure := m.from.Add(-early).Truncate(time.Second), m.sure.Add(late)
+	from, sure := m.from.Add(-early).Truncate(time.Second), m.ranUntil.Add(late)
 	inside := !at.Before(from) && !at.After(sure)
-	byOffset := at.Before(m.from.Truncate(time.Second)) || at.After(m.sure)
+	byOffset := at.Before(m.from.Truncate(time.Second)) || at.After(m.ranUntil)
 	if c := m.Clock; c != nil && inside && !m.drawn { // unless its clock was corrected after it was last read
-		byOffset = at.Before(m.from.Add(c.Min).Truncate(time.Second)) || at.After(m.sure.Add(c.Max+latency))
+		byOffset = at.Before(m.from.Add(c.Min).Truncate(time.Second)) || at.After(m.ranUntil.Add(c.Max+latency))
 	}
 	switch {
 	case m.copied(at):
@@ -46,8 +46,8 @@ func (m *maker) ran(at time.Time) (class, string) {
 		return disproved, fmt.Sprintf("created %s before the process had its value", wholeSeconds(m.from.Sub(at)))
 	case m.End != nil:
 		return disproved, fmt.Sprintf("created %s after the process had ended", wholeSeconds(at.Sub(m.End.Time)))
-	case !m.gone.IsZero() && at.After(m.gone):
-		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", wholeSeconds(at.Sub(m.gone)), m.Reason)
+	case !m.goneFrom.IsZero() && at.After(m.goneFrom):
+		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", wholeSeconds(at.Sub(m.goneFrom)), m.Reason)
 	}
 	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", wholeSeconds(at.Sub(m.Last.Time)))
 	switch {
@@ -83,7 +83,7 @@ func (p *Process) copied(at time.Time) bool {
 
 // confirmedFrom returns the creation time from which ids are confirmed, by the clock
 // of the ids.
-func (m *maker) confirmedFrom() time.Time {
+func (m *candidate) confirmedFrom() time.Time {
 	early, late := m.slack()
 	switch {
 	case m.Clock == nil:
@@ -104,8 +104,8 @@ func (p *Process) clockReason() string {
 	return fmt.Sprintf("the clock of the process was %v when it was read, and may have been set since", p.Clock)
 }
 
-// maker is a process that may have created an id, by one of its values.
-type maker struct {
+// candidate is a process that may have created an id, by one of its values.
+type candidate struct {
 	Status
 	drawn     bool      // the value is adopted: others may draw the same one
 	claim     *Adopted  // the adoption, or nil
@@ -116,8 +116,8 @@ type maker struct {
 	doubt string // why it is not covered, or ""
 }
 
-func newMaker(s Status, h *holding) maker {
-	m := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
+func newCandidate(s Status, cl *claim) candidate {
+	m := candidate{Status: s, drawn: strings.Contains(cl.Key, ":"), claim: cl.Adopted, from: s.From, confirmed: s.Confirmed}
 	if m.claim != nil {
 		m.from, m.confirmed = m.claim.From, m.claim.Confirmed
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// holder returns the process of h, or its essence if it was pruned. recorded is
+// holder returns the process of cl, or its essence if it was pruned. recorded is
 // false if there is neither: the process has only claimed its block.
-func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	p, err := r.load(ctx, h.Process)
+func (r *Registry) holder(ctx context.Context, cl *claim) (s Status, recorded bool, err error) {
+	p, err := r.process(ctx, cl.Process)
 	switch {
 	case err == nil:
 		s, err = r.status(ctx, p)
 		return s, true, err
 	case !errors.Is(err, store.ErrNotFound):
 		return s, false, err
-	case h.Pruned == nil:
+	case cl.Pruned == nil:
 		return s, false, nil
 	}
-	return r.judge(h.Pruned, func() *Process { return nil }), true, nil
+	return r.judge(cl.Pruned, func() *Process { return nil }), true, nil
 }
 
 // rivals returns the collision of p with the other processes that have one of its
@@ -30,19 +30,19 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
 	claimed = true
 	var seen []MemberKey // a rival may have claimed several values
-	for _, value := range p.uses() {
+	for _, value := range p.values() {
 		own := false
-		for _, h := range claims.holders(value) {
-			if h.of(p.Member) {
+		for _, cl := range claims.holders(value) {
+			if cl.of(p.Member) {
 				own = true
 				continue
 			}
 			// One that has only claimed its block so far looks for rivals itself.
-			s, _, err := r.holder(ctx, h)
+			s, _, err := r.holder(ctx, cl)
 			if err != nil {
 				return nil, false, err
 			}
-			if !s.State.mayLive() || p.sameMaker(&s.Process) {
+			if !s.State.mayLive() || p.sameProcess(&s.Process) {
 				continue
 			}
 			if found == nil {
@@ -59,7 +59,7 @@ func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process)
 
 // collision returns the collision of p, or nil.
 func (r *Registry) collision(ctx context.Context, p *Process) error {
-	claims, err := r.claims(ctx, p.uses())
+	claims, err := r.claims(ctx, p.values())
 	if err != nil {
 		return err
 	}

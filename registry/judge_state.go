@@ -48,10 +48,10 @@ type Status struct {
 	// Until is the latest time at which the process may have created ids: that of
 	// its end if it is known, otherwise three intervals after its last heartbeat.
 	Until time.Time
-	// sure is the latest time at which the process ran for certain, and gone the
+	// ranUntil is the latest time at which the process ran for certain, and goneFrom the
 	// earliest one from which it did not run for certain, or zero: both are the creation
 	// times that its ids had then.
-	sure, gone time.Time
+	ranUntil, goneFrom time.Time
 	// Rivals are other processes that have the same value and may be alive.
 	Rivals []gpid.GPID
 }
@@ -93,13 +93,13 @@ func (p *Process) reached(sinceBoot time.Duration, shown time.Time) time.Time {
 //	the wall clock, see judgeRemote
 //	no heartbeat: the store was away, or not             late, presumed dead
 func (r *Registry) judge(p *Process, next func() *Process) Status {
-	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), sure: p.Last.Time, gone: p.Gone}
+	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), ranUntil: p.Last.Time, goneFrom: p.Gone}
 	set := func(state State, reason string, args ...any) Status {
 		s.State, s.Reason = state, fmt.Sprintf(reason, args...)
 		return s
 	}
 	if p.End != nil {
-		s.Until, s.sure = p.End.Time, p.End.Time
+		s.Until, s.ranUntil = p.End.Time, p.End.Time
 		return set(Ended, "%s", p.End.Reason)
 	}
 	alive, err, gone := false, gpid.ErrElsewhere, "no longer runs and recorded no end"
@@ -114,16 +114,16 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 	now := p.reached(monotonic(), wall(r.options.Now))
 	if err == nil && alive {
 		now = maxTime(now, wall(r.options.Now)) // of a remote process no monotonic time is known
-		s.Until, s.sure = maxTime(s.Until, now), maxTime(s.sure, now)
+		s.Until, s.ranUntil = maxTime(s.Until, now), maxTime(s.ranUntil, now)
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
 	}
-	if err == nil && s.gone.IsZero() {
-		s.gone = now
+	if err == nil && s.goneFrom.IsZero() {
+		s.goneFrom = now
 	}
 	if later := next(); later != nil {
 		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, minTime(later.From, s.Until))
 		if later.Kernel == p.Kernel {
-			s.gone = p.reached(later.Registered, later.Confirmed)
+			s.goneFrom = p.reached(later.Registered, later.Confirmed)
 			return set(Dead, "%s: %v", replaced, later.GPID)
 		}
 		return set(Dead, "replaced by %v", later.GPID)
@@ -137,7 +137,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 	since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic)
 	switch {
 	case ok && since <= p.patience():
-		s.sure = maxTime(s.sure, now)
+		s.ranUntil = maxTime(s.ranUntil, now)
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
 	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" && p.Kernel.Boot != r.here.self.Boot:
 		return set(Dead, "this host was started again")
@@ -175,7 +175,7 @@ func (r *Registry) judgeRemote(p *Process, s Status) Status {
 		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v by its clock", age.Round(time.Second))
 	}
 	if s.State == Alive {
-		s.sure = s.Until
+		s.ranUntil = s.Until
 	}
 	return s
 }

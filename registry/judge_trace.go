@@ -68,19 +68,19 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	if err != nil {
 		return t, err
 	}
-	var found []maker
-	for _, h := range claims.holders(valueOf(id)) {
-		s, recorded, err := r.holder(ctx, h)
+	var found []candidate
+	for _, cl := range claims.holders(valueOf(id)) {
+		s, recorded, err := r.holder(ctx, cl)
 		if err != nil {
 			return t, err
 		}
 		if !recorded {
-			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
+			t.Reason = "the process block was claimed by a process that was never recorded, " + cl.Process
 			continue
 		}
-		m := newMaker(s, h)
+		m := newCandidate(s, cl)
 		m.class, m.doubt = m.ran(id.Time())
-		found = addMaker(found, m)
+		found = addCandidate(found, m)
 	}
 	// The verdict follows from how many makers of a class there are:
 	//
@@ -88,7 +88,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	//	none of these, but unlikely     the same
 	//	none of these, but disproved    Conflict
 	//	none at all                     Unknown, or by the host of the classic layout
-	var by [covered + 1][]maker
+	var by [covered + 1][]candidate
 	for _, m := range found {
 		by[m.class] = append(by[m.class], m)
 	}
@@ -143,13 +143,15 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 	return nil
 }
 
-func statuses(all []maker) []Status { return each.Of(all, func(m maker) Status { return m.Status }) }
+func statuses(all []candidate) []Status {
+	return each.Of(all, func(m candidate) Status { return m.Status })
+}
 
-// addMaker appends m, or replaces another record of the same process by it if m is the
+// addCandidate appends m, or replaces another record of the same process by it if m is the
 // better candidate, or as good and that one does not own the block.
-func addMaker(to []maker, m maker) []maker {
+func addCandidate(to []candidate, m candidate) []candidate {
 	for i := range to {
-		if to[i].sameMaker(&m.Process) {
+		if to[i].sameProcess(&m.Process) {
 			if m.class > to[i].class || m.class == to[i].class && to[i].drawn {
 				to[i] = m
 			}
@@ -161,7 +163,7 @@ func addMaker(to []maker, m maker) []maker {
 
 // explain completes the trace of an id with one candidate. Others are recorded with its
 // value and are unlikely to have created it.
-func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, others []maker) error {
+func (r *Registry) explain(ctx context.Context, t *Trace, p *candidate, others []candidate) error {
 	t.Verdict, t.Adopted, t.Reason = Known, p.claim, p.doubt
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
@@ -173,7 +175,7 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, others []mak
 		t.Reason = "the process had its process value at that time"
 	}
 	if p.claim != nil {
-		reason := p.claim.claims(&p.Process)
+		reason := p.claim.describe(&p.Process)
 		if !t.Certain {
 			reason += "; " + t.Reason
 		}
@@ -183,7 +185,7 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, others []mak
 }
 
 // measure adds the load of the process at the creation time.
-func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
+func (r *Registry) measure(ctx context.Context, t *Trace, p *candidate) error {
 	at := t.ID.Time().Add(time.Second) // the end of its second: the id was not created later
 	stored, err := r.samplesNear(ctx, p.Block, at)
 	if err != nil {
@@ -217,9 +219,9 @@ func unknown(id objectid.ID) Trace {
 	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 }
 
-// claims describes, for a reason, who says that p uses the value, and what supports
+// describe says, for a reason, who says that p uses the value, and what supports
 // it.
-func (a *Adopted) claims(p *Process) string {
+func (a *Adopted) describe(p *Process) string {
 	switch a.Evidence {
 	case ByHostAndPID:
 		return fmt.Sprintf("claimed by evidence id %v, which has host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())

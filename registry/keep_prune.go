@@ -167,7 +167,7 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 // has by that claim.
 func claimants(all map[string]*Process, p *Process) {
 	all[p.Block] = p
-	for _, a := range p.adoptions() {
+	for _, a := range p.adoptedValues() {
 		by := *p
 		by.Value, by.EvidenceID, by.From, by.Confirmed = a.Value, a.EvidenceID, a.From, a.Confirmed
 		all[adoptionKey(a.Value, a.From, p.Block)] = &by
@@ -177,14 +177,14 @@ func claimants(all map[string]*Process, p *Process) {
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
 func (r *Registry) shrink(ctx context.Context, all map[string]*Process) (swaps []store.Swap, err error) {
-	raws, docs, err := getMany[holding](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
-	for i, h := range docs {
-		if h == nil || h.Member != all[h.Key].Member { // it is another's after it was lost
+	raws, docs, err := getMany[claim](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
+	for i, cl := range docs {
+		if cl == nil || cl.Member != all[cl.Key].Member { // it is another's after it was lost
 			continue
 		}
-		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
-		if !h.Idle {
-			small.Essence = essenceOf(all[h.Key])
+		small := claim{Key: cl.Key, Format: format, Idle: cl.Idle}
+		if !cl.Idle {
+			small.Essence = essenceOf(all[cl.Key])
 		}
 		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
 	}

@@ -84,7 +84,7 @@ func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since,
 	for _, f := range found {
 		over := f.living.last.Time.Before(since) // without a record, it never registered to the end
 		if f.record != nil {
-			over, f.record.Gone = r.isOver(&states[0], since), states[0].gone
+			over, f.record.Gone = r.isOver(&states[0], since), states[0].goneFrom
 			states = states[1:]
 		}
 		if !over {
@@ -94,7 +94,7 @@ func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since,
 			pruned = append(pruned, f.living.block())
 		}
 	}
-	if err := r.finish(ctx, dead); err != nil {
+	if err := r.moveToEnded(ctx, dead); err != nil {
 		return 0, err
 	}
 	if _, err := r.deleteSamples(ctx, pruned, noSamples); err != nil {

@@ -42,7 +42,7 @@ func TestSamplesOfAnHourAreKept(t *testing.T) {
 		time.Sleep(3*time.Hour + time.Second)
 		synctest.Wait()
 		m.working.Lock()
-		kept := append([]Sample(nil), m.recorder.pending...)
+		kept := append([]Sample(nil), m.recorder.unstored...)
 		m.working.Unlock()
 		if span := kept[len(kept)-1].Time.Sub(kept[0].Time); len(kept) != 360 || span < time.Hour-10*time.Second {
 			t.Errorf("%d samples of %v are kept, want 360 of an hour", len(kept), span)

@@ -257,22 +257,22 @@ func livingKey(block string, member objectid.ID) string {
 // block.
 func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
 
-// adoptions returns the values of p that others may have, too: the adopted ones, or
+// adoptedValues returns the values of p that others may have, too: the adopted ones, or
 // the block that it drew offline and that belongs to another process.
-func (p *Process) adoptions() []Adopted {
+func (p *Process) adoptedValues() []Adopted {
 	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
 		return p.Adopted
 	}
 	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
 }
 
-// uses returns the process values of p.
-func (p *Process) uses() []string {
+// values returns the process values of p.
+func (p *Process) values() []string {
 	var values []string
 	if !p.adopted() && p.Value != "" {
 		values = append(values, p.Value)
 	}
-	for _, a := range p.adoptions() {
+	for _, a := range p.adoptedValues() {
 		if !slices.Contains(values, a.Value) {
 			values = append(values, a.Value)
 		}
@@ -280,10 +280,10 @@ func (p *Process) uses() []string {
 	return values
 }
 
-// claims returns the values that p has to have claimed: those that it uses, and its
+// claimedValues returns the values that p has to have claimed: those that it uses, and its
 // block, under which it is recorded.
-func (p *Process) claims() []string {
-	values := p.uses()
+func (p *Process) claimedValues() []string {
+	values := p.values()
 	if p.Block != "" {
 		values = append(values, p.Block)
 	}
@@ -301,10 +301,10 @@ func (p *Process) addAdopted(more []Adopted) {
 	p.Adopted = list
 }
 
-// sameMaker reports whether p and q are one process that was recorded twice, by a
+// sameProcess reports whether p and q are one process that was recorded twice, by a
 // sample at least once. Two members of one process that registered have a generator
 // each.
-func (p *Process) sameMaker(q *Process) bool {
+func (p *Process) sameProcess(q *Process) bool {
 	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0
 	return claims && p.sameRun(q)
 }

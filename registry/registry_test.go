@@ -32,12 +32,12 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	if tr.Verdict != registry.Known || !tr.Certain || len(tr.Processes) != 1 {
 		t.Fatalf("trace = %+v, want known and certain", tr)
 	}
-	maker := tr.Processes[0]
-	if maker.GPID != want || maker.Name != "shop" || maker.Version != "v1.2.3" || maker.Labels["zone"] != "a" || maker.State != registry.Alive {
-		t.Errorf("maker = %+v", maker)
+	candidate := tr.Processes[0]
+	if candidate.GPID != want || candidate.Name != "shop" || candidate.Version != "v1.2.3" || candidate.Labels["zone"] != "a" || candidate.State != registry.Alive {
+		t.Errorf("candidate = %+v", candidate)
 	}
-	if exe, _ := os.Executable(); maker.Executable != exe {
-		t.Errorf("executable = %q, want %q", maker.Executable, exe)
+	if exe, _ := os.Executable(); candidate.Executable != exe {
+		t.Errorf("executable = %q, want %q", candidate.Executable, exe)
 	}
 	if tr.Before == nil || tr.Before.Goroutines < 2 || tr.Before.Heap <= 0 {
 		t.Errorf("load before = %+v, want goroutines and heap", tr.Before)

@@ -57,9 +57,9 @@ const (
 
 // created is an id and the process that created it.
 type created struct {
-	id    objectid.ID
-	maker *simulated
-	kind  kind // of the value that it has
+	id        objectid.ID
+	candidate *simulated
+	kind      kind // of the value that it has
 }
 
 const pace = 10 * time.Second
@@ -155,9 +155,9 @@ func (w *world) beat(p *simulated, end *End) {
 	switch p.kind {
 	case member:
 		err = p.recorder.heartbeat(ctx, &load, 0, end)
-		if errors.Is(err, errForeign) { // as Member does
+		if errors.Is(err, errOverwritten) { // as Member does
 			w.counts["copies found"]++
-			if err = p.recorder.startOver(ctx); err == nil {
+			if err = p.recorder.registerAgain(ctx); err == nil {
 				err = p.recorder.heartbeat(ctx, &load, 0, end)
 			}
 		}
@@ -232,30 +232,30 @@ func (w *world) check(r *Registry, c created) {
 		w.t.Fatal(err)
 	}
 	w.counts["traces "+string(tr.Verdict)]++
-	right := len(tr.Processes) == 1 && tr.Processes[0].GPID == c.maker.gpid
+	right := len(tr.Processes) == 1 && tr.Processes[0].GPID == c.candidate.gpid
 	if tr.Reason == "" {
 		w.t.Errorf("id %v: %s without a reason", c.id, tr.Verdict)
 	}
 	if tr.Certain && !right {
-		w.t.Errorf("id %v of %v (kind %d): certain, and wrong: %v", c.id, c.maker.gpid, c.kind, tr.Processes)
+		w.t.Errorf("id %v of %v (kind %d): certain, and wrong: %v", c.id, c.candidate.gpid, c.kind, tr.Processes)
 	}
 	found := tr.Verdict == Known || tr.Verdict == Claimed
 	switch c.kind {
 	case member, remoteBlock:
 		// It is known, or the process was copied, or its clock explains it.
-		if tr.Verdict == Known && !right || !found && !c.maker.copied {
-			w.t.Errorf("id %v of %v (kind %d): %s (%s) %v", c.id, c.maker.gpid, c.kind, tr.Verdict, tr.Reason, tr.Processes)
+		if tr.Verdict == Known && !right || !found && !c.candidate.copied {
+			w.t.Errorf("id %v of %v (kind %d): %s (%s) %v", c.id, c.candidate.gpid, c.kind, tr.Verdict, tr.Reason, tr.Processes)
 		}
 		if tr.Certain {
 			w.counts["certain"]++
 		}
 	case driver:
 		if tr.Verdict != Claimed || tr.Certain || !right {
-			w.t.Errorf("id %v of the adopted %v: %s (%s) %v", c.id, c.maker.gpid, tr.Verdict, tr.Reason, tr.Processes)
+			w.t.Errorf("id %v of the adopted %v: %s (%s) %v", c.id, c.candidate.gpid, tr.Verdict, tr.Reason, tr.Processes)
 		}
 	case rubyDriver:
-		if tr.Verdict != Unknown || tr.Classic == nil || tr.Classic.Host != c.maker.host {
-			w.t.Errorf("id %v of %v with host %s: %s (%s)", c.id, c.maker.gpid, c.maker.host, tr.Verdict, tr.Reason)
+		if tr.Verdict != Unknown || tr.Classic == nil || tr.Classic.Host != c.candidate.host {
+			w.t.Errorf("id %v of %v with host %s: %s (%s)", c.id, c.candidate.gpid, c.candidate.host, tr.Verdict, tr.Reason)
 		}
 	case stranger:
 		if tr.Verdict != Unknown {

@@ -17,8 +17,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// holding is the document of a claim: which member has a block or a value.
-type holding struct {
+// claim is the document of a claim: which member has a block or a value.
+type claim struct {
 	Key     string      `bson:"_id"`
 	Format  int         `bson:"v"`
 	Member  objectid.ID `bson:"member,omitempty"`
@@ -30,16 +30,16 @@ type holding struct {
 	// Essence is what remains of the process after its record was pruned, in the
 	// place of Member, Process and Adopted. Reading the document sets these from it, and
 	// Pruned, which is otherwise nil.
-	Essence []byte   `bson:"e,omitempty"`
+	Essence []byte   `bson:"essence,omitempty"`
 	Pruned  *Process `bson:"-"`
 }
 
 // of reports whether the claim is that of a member.
-func (h *holding) of(member objectid.ID) bool {
-	if h.Essence != nil {
-		return [4]byte(h.Member[8:]) == [4]byte(member[8:]) && h.Pruned.End == nil
+func (cl *claim) of(member objectid.ID) bool {
+	if cl.Essence != nil {
+		return [4]byte(cl.Member[8:]) == [4]byte(member[8:]) && cl.Pruned.End == nil
 	}
-	return h.Member == member
+	return cl.Member == member
 }
 
 // An essence is what a claim keeps of a pruned process, so that its ids are still
@@ -50,7 +50,7 @@ func (h *holding) of(member objectid.ID) bool {
 //	the last heartbeat in milliseconds, the interval in milliseconds, with isCopied
 //	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds;
 //	without hasEnded the last 4 bytes of the member; with isAdopted the first and last
-//	4 bytes of the sample; and the name
+//	4 bytes of the evidence id; and the name
 const (
 	isRemote = 1 << iota
 	hasEnded
@@ -102,11 +102,11 @@ func essenceOf(p *Process) []byte {
 }
 
 // expand sets what the essence of a claim says, if it has one.
-func (h *holding) expand() error {
-	if h.Essence == nil {
+func (cl *claim) expand() error {
+	if cl.Essence == nil {
 		return nil
 	}
-	r := reader{b: h.Essence}
+	r := reader{b: cl.Essence}
 	flags := r.byte()
 	ip, _ := netip.AddrFromSlice(r.bytes(uint64(r.byte())))
 	port := binary.BigEndian.Uint16(r.bytes(2))
@@ -130,12 +130,12 @@ func (h *holding) expand() error {
 	}
 	if flags&isAdopted != 0 {
 		copy(p.EvidenceID[:4], r.bytes(4))
-		_, _ = hex.Decode(p.EvidenceID[4:8], []byte(h.Key[:min(len(h.Key), 8)]))
+		_, _ = hex.Decode(p.EvidenceID[4:8], []byte(cl.Key[:min(len(cl.Key), 8)]))
 		copy(p.EvidenceID[8:], r.bytes(4))
 	}
 	p.Name = string(r.b)
 	var block string
-	if p.Value, block, _ = strings.Cut(h.Key, ":"); block == "" {
+	if p.Value, block, _ = strings.Cut(cl.Key, ":"); block == "" {
 		p.Block = p.Value
 	} else {
 		p.Block = block[strings.LastIndexByte(block, ':')+1:]
@@ -145,26 +145,26 @@ func (h *holding) expand() error {
 		err = r.err
 	}
 	if err != nil {
-		return fmt.Errorf("registry: claim %s of a pruned process: %w", h.Key, err)
+		return fmt.Errorf("registry: claim %s of a pruned process: %w", cl.Key, err)
 	}
 	p.GPID = g
-	h.Pruned, h.Process, h.Member = p, processKey(g, p.Block), p.Member
+	cl.Pruned, cl.Process, cl.Member = p, processKey(g, p.Block), p.Member
 	if p.adopted() {
-		h.Adopted = &Adopted{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}
+		cl.Adopted = &Adopted{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}
 	}
 	return nil
 }
 
 // read reads the document from BSON.
-func (h *holding) read(raw bson.Raw) error {
-	if err := bson.Unmarshal(raw, h); err != nil {
+func (cl *claim) read(raw bson.Raw) error {
+	if err := bson.Unmarshal(raw, cl); err != nil {
 		return err
 	}
-	return h.expand()
+	return cl.expand()
 }
 
 // claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
-type claimsByBlock map[string][]*holding
+type claimsByBlock map[string][]*claim
 
 // fewClaims is how many claims most blocks have at most.
 const fewClaims = 4
@@ -181,7 +181,7 @@ func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, er
 			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
 		}
 	}
-	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
+	found, err := findMany[claim](ctx, r.store, claimRecords, ranges, fewClaims)
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +192,10 @@ func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, er
 }
 
 // holders returns the claims of a value of 8 or 10 digits.
-func (c claimsByBlock) holders(value string) (found []*holding) {
-	for _, h := range c[value[:8]] {
-		if held, _, _ := strings.Cut(h.Key, ":"); !h.Idle && overlap(held, value) {
-			found = append(found, h)
+func (c claimsByBlock) holders(value string) (found []*claim) {
+	for _, cl := range c[value[:8]] {
+		if held, _, _ := strings.Cut(cl.Key, ":"); !cl.Idle && overlap(held, value) {
+			found = append(found, cl)
 		}
 	}
 	return found
@@ -203,7 +203,7 @@ func (c claimsByBlock) holders(value string) (found []*holding) {
 
 // has reports whether p has claimed its block.
 func (c claimsByBlock) has(p *Process) bool {
-	return slices.ContainsFunc(c[p.Block], func(h *holding) bool { return h.Key == p.Block && h.of(p.Member) })
+	return slices.ContainsFunc(c[p.Block], func(cl *claim) bool { return cl.Key == p.Block && cl.of(p.Member) })
 }
 
 // overlap reports whether two values, of 8 or 10 digits, have ids in common.

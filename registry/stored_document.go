@@ -93,8 +93,8 @@ func unlessNotFound(err error) error {
 	return err
 }
 
-// errAsIs is returned by a change that leaves a document as it is.
-var errAsIs = errors.New("as it is")
+// errUnchanged is returned by a change that leaves a document as it is.
+var errUnchanged = errors.New("as it is")
 
 // amend changes the document with a key and returns it. Others may write it at the same
 // time: the change is then made again. An error of the change ends it.
@@ -108,7 +108,7 @@ func amend[T any](ctx context.Context, s store.Store, collection, k string, chan
 		if err == nil {
 			err = change(&doc)
 		}
-		if errors.Is(err, errAsIs) {
+		if errors.Is(err, errUnchanged) {
 			return &doc, nil
 		}
 		if err == nil {

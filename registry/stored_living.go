@@ -151,8 +151,8 @@ func (l *living) read(raw bson.Raw) error {
 // block returns the block of the process.
 func (l *living) block() string { return l.key[:8] }
 
-// over lays what is known of the living process, if it has a living record, over its record.
-func (l *living) over(p *Process) {
+// applyTo lays what is known of the living process, if it has a living record, over its record.
+func (l *living) applyTo(p *Process) {
 	if l == nil || l.gpid != p.GPID || l.last.Count < p.Last.Count {
 		return // of an older registration, or the record was written later
 	}

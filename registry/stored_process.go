@@ -12,20 +12,20 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// load returns the process whose record has the key, with what its living record says.
+// process returns the process whose record has the key, with what its living record says.
 // The error wraps [store.ErrNotFound] if there is none.
-func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
+func (r *Registry) process(ctx context.Context, key string) (*Process, error) {
 	for again := false; ; again = true {
 		doc, err := getDoc[record](ctx, r.store, processRecords, key)
 		if err != nil {
 			return nil, err
 		}
 		if doc.Final || again {
-			return doc.alone(), nil
+			return doc.withoutLiving(), nil
 		}
 		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
 		if err == nil {
-			l.over(&doc.Process)
+			l.applyTo(&doc.Process)
 			return &doc.Process, nil
 		}
 		if !errors.Is(err, store.ErrNotFound) { // otherwise the process may have ended in between
@@ -34,9 +34,9 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 	}
 }
 
-// currents returns the processes of records, in the place of which nil may be, as they are
+// withLiving returns the processes of records, in the place of which nil may be, as they are
 // now: with what their living records say.
-func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, error) {
+func (r *Registry) withLiving(ctx context.Context, docs []*record) ([]*Process, error) {
 	keys := make([]string, len(docs))
 	for i, doc := range docs {
 		if doc != nil && !doc.Final {
@@ -52,10 +52,10 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 		switch {
 		case doc == nil:
 		case doc.Final || livings[i] != nil:
-			found[i] = doc.alone()
-			livings[i].over(found[i])
+			found[i] = doc.withoutLiving()
+			livings[i].applyTo(found[i])
 		default:
-			if found[i], err = r.load(ctx, doc.Key); unlessNotFound(err) != nil {
+			if found[i], err = r.process(ctx, doc.Key); unlessNotFound(err) != nil {
 				return nil, err
 			}
 		}
@@ -81,14 +81,14 @@ func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
 		if all[i].recordRaw, all[i].record = raws[i], doc; doc != nil {
-			all[i].living.over(&doc.Process)
+			all[i].living.applyTo(&doc.Process)
 		}
 	}
 	return err
 }
 
-// remote returns an error unless m is a remote process that has not ended.
-func (m *storedProcess) remote() error {
+// checkRemote returns an error unless m is a remote process that has not ended.
+func (m *storedProcess) checkRemote() error {
 	switch {
 	case m.err != nil:
 		return m.err
@@ -128,10 +128,10 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess
 			records[i] = found[i].key()
 		}
 	}
-	_, holders, errs := getEach[holding](ctx, r.store, claimRecords, claims)
-	for i, h := range holders {
-		if found[i].err = cmp.Or(found[i].err, errs[i]); h != nil {
-			records[i] = h.Process // or "" if it is pruned
+	_, holders, errs := getEach[claim](ctx, r.store, claimRecords, claims)
+	for i, cl := range holders {
+		if found[i].err = cmp.Or(found[i].err, errs[i]); cl != nil {
+			records[i] = cl.Process // or "" if it is pruned
 		}
 	}
 	raws, docs, errs := getEach[record](ctx, r.store, processRecords, records)
@@ -145,7 +145,7 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess
 			continue
 		}
 		m.recordRaw, m.record = raws[i], doc
-		m.living.over(doc.alone())
+		m.living.applyTo(doc.withoutLiving())
 	}
 	return found
 }
@@ -171,8 +171,8 @@ func (d *record) read(raw bson.Raw) error {
 	return bson.Unmarshal(raw, d)
 }
 
-// alone returns the process as its record describes it, without a living record.
-func (d *record) alone() *Process {
+// withoutLiving returns the process as its record describes it, without a living record.
+func (d *record) withoutLiving() *Process {
 	d.moved = d.Final
 	return &d.Process
 }

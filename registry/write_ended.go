@@ -18,11 +18,11 @@ import (
 // heartbeat after the deletion finds no living record and stores one, and putRecord makes
 // the record living again. An end is never taken back.
 
-// finish moves processes that have ended, or crashed, from the living to the ended with
+// moveToEnded moves processes that have ended, or crashed, from the living to the ended with
 // few calls of the store: it stores their samples, completes their records and deletes
 // their living records. If another heartbeat of one comes in between, that one stays
 // among the living. It may be called again after an error.
-func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
+func (r *Registry) moveToEnded(ctx context.Context, all []storedProcess) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	}
 	err := r.putSamples(ctx, held)
 	if err == nil {
-		err = r.complete(ctx, all)
+		err = r.markFinal(ctx, all)
 	}
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	_, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	for i, err := range errorsOf(len(all), err) {
 		if errors.Is(err, store.ErrConflict) {
-			err = r.revive(ctx, all[i].key())
+			err = r.moveToLiving(ctx, all[i].key())
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("registry: delete living record of %v: %w", all[i].living.gpid, err)
@@ -51,9 +51,9 @@ func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	return nil
 }
 
-// complete writes what the living records say into the records. A process that was never
+// markFinal writes what the living records say into the records. A process that was never
 // recorded, or is pruned, has none.
-func (r *Registry) complete(ctx context.Context, all []storedProcess) error {
+func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(f storedProcess) bool { return f.record == nil })
 	if len(all) == 0 {
 		return nil
@@ -83,27 +83,27 @@ func (r *Registry) complete(ctx context.Context, all []storedProcess) error {
 	if err := r.readRecords(ctx, again); err != nil {
 		return err
 	}
-	return r.complete(ctx, again)
+	return r.markFinal(ctx, again)
 }
 
-// revive makes the record with the key that of a living process again: a heartbeat came
+// moveToLiving makes the record with the key that of a living process again: a heartbeat came
 // after the record was completed.
-func (r *Registry) revive(ctx context.Context, k string) error {
+func (r *Registry) moveToLiving(ctx context.Context, k string) error {
 	final := false // unless the process itself has revived it
 	doc, err := amend(ctx, r.store, processRecords, k, func(doc *record) error {
 		if final = doc.Final && doc.End == nil; !final {
-			return errAsIs
+			return errUnchanged
 		}
 		doc.Final, doc.Gone = false, time.Time{}
 		return nil
 	})
 	if err == nil && final {
-		err = r.unfinish(ctx, doc)
+		err = r.deleteEnded(ctx, doc)
 	}
 	return err
 }
 
-// unfinish removes a process that has turned out to be alive from the ended ones.
-func (r *Registry) unfinish(ctx context.Context, doc *record) error {
+// deleteEnded removes a process that has turned out to be alive from the ended ones.
+func (r *Registry) deleteEnded(ctx context.Context, doc *record) error {
 	return unlessNotFound(r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key))))
 }

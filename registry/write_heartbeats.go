@@ -53,12 +53,12 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 
 // remoteBeat is a heartbeat on its way to the store.
 type remoteBeat struct {
-	place     int // in the caller's list
-	gpid      gpid.GPID
-	swap      store.Swap // of the living record
-	due       bool       // something is to be done when that is stored
-	trimmed   time.Time  // see registration
-	unchecked int        // likewise
+	place      int // in the caller's list
+	gpid       gpid.GPID
+	swap       store.Swap // of the living record
+	due        bool       // something is to be done when that is stored
+	trimmed    time.Time  // see registration
+	sinceCheck int        // likewise
 }
 
 // openBatch measures the heartbeats at the places. It returns them with the samples that
@@ -75,7 +75,7 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 		}
 	}
 	for i, m := range r.members(ctx, keys) {
-		if errs[places[unread[i]]] = m.remote(); m.living != nil {
+		if errs[places[unread[i]]] = m.checkRemote(); m.living != nil {
 			stored[unread[i]] = m.living.raw
 		}
 	}
@@ -90,19 +90,19 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 		default:
 			c.sentAgo(&beats[place])
 			c.measure(&beats[place].Load, 0, nil)
-			c.unchecked = 0
-			if every := int64(maxRecent * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(maxRecent) {
-				c.unchecked = maxRecent
+			c.sinceCheck = 0
+			if every := int64(maxRecent * checkEvery); c.p.due(every) || c.p.adopted() && c.p.due(maxRecent) {
+				c.sinceCheck = maxRecent
 			}
 			if c.next(&c.p) == writeSamples {
-				n := len(c.pending) - 1
-				held = append(held, newSamples{c.p.Block, c.pending[:n]})
-				c.pending = c.pending[n:]
+				n := len(c.unstored) - 1
+				held = append(held, newSamples{c.p.Block, c.unstored[:n]})
+				c.unstored = c.unstored[n:]
 			}
-			l := c.try()
+			l := livingOf(&c.p, len(c.unstored))
 			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), l.appendTo(nil))}
-			c.agree(c.stored)
-			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.unchecked})
+			c.confirm(c.stored, l.write)
+			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.sinceCheck})
 		}
 	}
 	return batch, held, alone
@@ -129,7 +129,7 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	if l.adopted {
 		c.p.EvidenceID = objectid.ID(c.p.Member) // any but zero
 	}
-	l.over(&c.p)
+	l.applyTo(&c.p)
 	c.open(&l)
 	return nil
 }
@@ -174,8 +174,8 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 		if m := &found[i]; m.err != nil {
 			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
-		} else if b.unchecked >= maxRecent {
-			claimed = append(claimed, m.record.claims()...)
+		} else if b.sinceCheck >= maxRecent {
+			claimed = append(claimed, m.record.claimedValues()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
@@ -185,7 +185,7 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 			return nil
 		}
 		c := r.openRecorder(m)
-		c.trimmed, c.unchecked = b.trimmed, b.unchecked
+		c.trimmed, c.sinceCheck = b.trimmed, b.sinceCheck
 		if errs[b.place] = c.store(ctx, known, m.record); errs[b.place] == nil && c.collision != nil {
 			errs[b.place] = c.collision
 		}

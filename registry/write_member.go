@@ -248,9 +248,9 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 		ahead = g.Lead()
 	}
 	err := m.recorder.heartbeat(ctx, measured, ahead, end)
-	copied := errors.Is(err, errForeign)
+	copied := errors.Is(err, errOverwritten)
 	if copied {
-		if err = m.recorder.startOver(ctx); err == nil {
+		if err = m.recorder.registerAgain(ctx); err == nil {
 			err = m.recorder.heartbeat(ctx, measured, ahead, end)
 		}
 	}

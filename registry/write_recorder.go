@@ -12,13 +12,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// maxPending is how many samples are kept while the store cannot be reached: those of an
+// maxUnstored is how many samples are kept while the store cannot be reached: those of an
 // hour at the default interval.
-const maxPending = 360
+const maxUnstored = 360
 
-// recorder writes all that the registry stores of one process: its claim, its
-// record, its living record and its samples. One goroutine at a time may write with
-// it; process may be called by others meanwhile.
+// recorder writes all that the registry stores of one process: its claims, its record, its
+// living record and its samples. A [Member] has one recorder for its life; for a remote
+// process each call opens one. One goroutine at a time may write with it; others may call
+// process meanwhile.
+//
+// The life of a registration, with the tasks that lead from one state to the next:
+//
+//	new --claimValues--> claimed --writeLiving, writeRecord--> registered --End--> ended --moveEnded--> finished
+//	 ^                                                         |   |   ^
+//	 |                                                         |   |   | claimValues: the same block again,
+//	 |                     checkClaims finds no claim of its own   |   | or another one, and deleteAbandoned
+//	 |                                                         |   |   |
+//	 |                                                         v   |   |
+//	 |                                                        unclaimed
+//	 |                                                             |
+//	 +------------------- registerAgain: another recorder has written the living record,
+//	                      because this process was copied
+//
+// The process may create ids in each of these states, and nothing here waits for another
+// process. Every task is written to be done again: after an error the next heartbeat asks
+// next for the first thing that is not stored, and begins there. A write that has failed may
+// be stored all the same, because only its answer was lost; insertClaim and confirmLiving
+// read what is there and find out.
 type recorder struct {
 	registry *Registry
 	random   io.Reader // blocks are drawn from it
@@ -30,41 +50,40 @@ type recorder struct {
 	p  Process
 }
 
-// registration is how much of the registration of a process is stored. One that registers
-// again, because it was copied, gets another one.
+// registration is how much of the registration of a process is stored, and what is due.
 //
-// The steps below and in steps.go take it through these states; what is not named is any:
+//	state       claimed  registered  also
+//	new         no       no          no living record is stored
+//	claimed     yes      no
+//	registered  yes      yes
+//	unclaimed   no       yes         its block may belong to another process now
+//	ended       yes      yes         p.End is set
+//	finished    yes      yes         p.End and finished are set
 //
-//	new          not claimed, not registered, changed, stored nil
-//	claimed      claimed, not registered, changed: the claim is stored, the record not yet
-//	registered   claimed, registered; changed after something new for the record
-//	lost         registered, not claimed: a check found no claim. It claims its block
-//	             again, or another one, and the one before goes to left
-//	ended        registered, p.End set; finished once it was moved to the ended
-//
-// In each of them the process may create ids. Always: not registered means changed, and
-// finished means that p.End is set. agreed is what stored says of the latest heartbeat,
-// and tried[0] is the write of stored, if this recorder has written that. pending and
-// p.Recent end with the same samples.
+// The record is due until the process is registered. unstored and p.Recent end with the same
+// samples.
 type registration struct {
-	claimed    bool            // the block belongs to the process
-	registered bool            // the record was stored once
-	changed    bool            // the record is to be written
-	finished   bool            // the process has ended and is not among the living
-	stored     bson.Raw        // the living record as it was last known to be stored, or nil
-	agreed     Heartbeat       // the last one in it when it was stored
-	tried      [][8]byte       // the write of it, and those since then whose outcome is not known
-	pending    []Sample        // which are in no document of samples
-	left       []MemberKey     // of blocks that belong to others since: what is stored is deleted
+	claimed    bool // the block and the adopted values belong to the process
+	registered bool // the record was stored once
+	recordDue  bool // the record has something new
+	finished   bool // the process has ended and is not among the living
+
+	stored      bson.Raw  // the living record as this recorder last knew it, or nil if there is none
+	storedWrite [8]byte   // the write that stored it
+	storedBeat  Heartbeat // the latest heartbeat in it
+	inFlight    [][8]byte // later writes of the living record, whose outcome is not known
+
+	unstored   []Sample        // samples that are in no document of samples
+	abandoned  []MemberKey     // earlier registrations, whose blocks belong to others: to be deleted
 	trimmed    time.Time       // when old samples were last deleted
-	unchecked  int             // heartbeats since the last check
-	collision  *CollisionError // as of the last check, or nil
+	sinceCheck int             // heartbeats since the claims were last checked
+	collision  *CollisionError // found by the last check, or nil
 }
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
 	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}}
-	c.registration = registration{changed: true, unchecked: maxRecent, trimmed: c.clock.stamp(0)}
+	c.registration = registration{recordDue: true, sinceCheck: maxRecent, trimmed: c.clock.stamp(0)}
 	// The first heartbeat may have this millisecond: with the next one a second may begin, and
 	// ids of this second have no sample before them then.
 	c.clock.last = c.trimmed.Add(-time.Millisecond)
@@ -87,12 +106,12 @@ func (r *Registry) openRecorder(m *storedProcess) *recorder {
 func (c *recorder) open(l *living) {
 	c.clock.last = c.p.Last.Time
 	c.registration = registration{
-		claimed: true, registered: true, changed: l == nil, tried: c.tried[:0], agreed: c.p.Last,
-		trimmed: c.p.Last.Time, unchecked: maxRecent,
+		claimed: true, registered: true, recordDue: l == nil, storedBeat: c.p.Last,
+		trimmed: c.p.Last.Time, sinceCheck: maxRecent,
 	}
 	if l != nil {
-		c.stored = l.raw
-		c.pending = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]
+		c.stored, c.storedWrite = l.raw, l.write
+		c.unstored = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]
 	}
 }
 
@@ -111,19 +130,19 @@ func (c *recorder) update(change func(p *Process)) {
 	change(&c.p)
 }
 
-// startOver makes the recorder one of a new registration, after a copy of this
-// process wrote its living record. The record says from then on that there are
-// copies, and the living record is written, so that the other copy finds out, too.
-func (c *recorder) startOver(ctx context.Context) error {
-	if err := c.noteCopy(ctx); err != nil {
+// registerAgain makes the recorder one of a new registration, after a copy of this process
+// wrote the living record. The record says from then on that there are copies, and the
+// living record is written, so that the other copy finds out, too.
+func (c *recorder) registerAgain(ctx context.Context) error {
+	if err := c.recordCopy(ctx); err != nil {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
-	agreed := c.agreed.Time
-	c.registration = registration{changed: true, unchecked: maxRecent, trimmed: c.trimmed, left: c.left}
+	alone := c.storedBeat.Time // until then there was no copy
+	c.registration = registration{recordDue: true, sinceCheck: maxRecent, trimmed: c.trimmed, abandoned: c.abandoned}
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
-			p.Copied = agreed
+			p.Copied = alone
 		} else {
 			p.Value, p.From = "", c.clock.wall() // the new generator follows the clock, also if it was set back
 		}
@@ -131,13 +150,13 @@ func (c *recorder) startOver(ctx context.Context) error {
 	return nil
 }
 
-func (c *recorder) noteCopy(ctx context.Context) error {
+func (c *recorder) recordCopy(ctx context.Context) error {
 	p, s := c.process(), c.registry.store
 	_, err := amend(ctx, s, processRecords, processKey(p.GPID, p.Block), func(doc *record) error {
-		if !doc.Copied.IsZero() && !c.agreed.Time.Before(doc.Copied) {
-			return errAsIs // the other copy has said so, or this one before the store failed
+		if !doc.Copied.IsZero() && !c.storedBeat.Time.Before(doc.Copied) {
+			return errUnchanged // the other copy has said so, or this one before the store failed
 		}
-		doc.Copied = c.agreed.Time
+		doc.Copied = c.storedBeat.Time
 		return nil
 	})
 	if err == nil {
@@ -149,55 +168,52 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 	return unlessNotFound(err)
 }
 
-// task is one kind of write that a registration needs. Both recorders of heartbeats ask
-// next for it: store, which does one task of one process after the other, and
-// [Registry.Heartbeats], which does writeSamples and writeLiving for many processes in one
-// call of the store, and leaves the rest to store.
+// task is one kind of write that a registration needs.
 type task int
 
 const (
-	nothing      task = iota
-	claimValues       // the block and the adopted values
-	writeSamples      // the document of samples for which the living record has no room
-	writeLiving       // the living record with the latest heartbeat
-	writeRecord
-	deleteOld // what is stored under blocks that were given up
-	moveEnded // from the living to the ended
-	trimSamples
-	checkClaims // whether they are there, and those of rivals
+	nothing         task = iota
+	claimValues          // the block and the adopted values
+	writeSamples         // the document of samples for which the living record has no room
+	writeLiving          // the living record with the latest heartbeat
+	writeRecord          // the record
+	deleteAbandoned      // what is stored under blocks that now belong to others
+	moveEnded            // from the living to the ended
+	trimSamples          // join the documents of an hour, and delete old ones
+	checkClaims          // whether they are there, and those of rivals
 )
 
-// next returns what is to be written next of p. The newest sample waits until its
+// next returns the first task that is due for p. The newest sample waits until its
 // heartbeat is stored.
 func (r *registration) next(p *Process) task {
 	hourEnded := hourOf(p.Block, p.Last.Time).After(r.trimmed)
-	switch n := len(r.pending) - 1; {
+	switch n := len(r.unstored) - 1; {
 	case !r.claimed:
 		return claimValues
-	case n >= maxRecent || n > 0 && (hourEnded || p.turn(maxRecent)):
+	case n >= maxRecent || n > 0 && (hourEnded || p.due(maxRecent)):
 		return writeSamples
-	case r.stored == nil || r.agreed.Count != p.Last.Count:
+	case r.stored == nil || r.storedBeat.Count != p.Last.Count:
 		return writeLiving
-	case r.changed:
+	case r.recordDue:
 		return writeRecord
-	case len(r.left) > 0:
-		return deleteOld
+	case len(r.abandoned) > 0:
+		return deleteAbandoned
 	case p.End != nil && r.finished:
 		return nothing
 	case p.End != nil:
 		return moveEnded
 	case hourEnded:
 		return trimSamples
-	case r.unchecked >= maxRecent:
+	case r.sinceCheck >= maxRecent:
 		return checkClaims
 	}
 	return nothing
 }
 
-// turn reports whether it is the turn of p with its latest heartbeat, once in so many.
-// Processes that started together have different turns.
-func (p *Process) turn(heartbeats int64) bool {
-	return (p.Last.Count+int64(p.Member[11]))%heartbeats == 0
+// due reports whether something that p does once in a number of heartbeats is due with its
+// latest one. Processes that started together do it with different heartbeats.
+func (p *Process) due(every int64) bool {
+	return (p.Last.Count+int64(p.Member[11]))%every == 0
 }
 
 // heartbeat records a heartbeat with the load, and stores everything that is not
@@ -212,9 +228,9 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 	}
 	err := c.store(ctx, nil, nil)
 	switch {
-	case c.agreed.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
+	case c.storedBeat.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
 		c.backoff = backoff{}
-	case !errors.Is(err, errForeign):
+	case !errors.Is(err, errOverwritten):
 		c.backoff.failed(err, c.p.Interval, time.Now())
 	}
 	if err == nil && end == nil && c.collision != nil {
@@ -243,19 +259,19 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 			}
 		}
 	})
-	if c.unchecked++; c.collision != nil {
-		c.unchecked = maxRecent
+	if c.sinceCheck++; c.collision != nil {
+		c.sinceCheck = maxRecent
 	}
 	if load == nil {
 		return
 	}
 	recent := c.p.Recent
-	if n := len(c.pending) + 1; n <= len(recent) {
-		c.pending = recent[len(recent)-n : len(recent) : len(recent)] // of which all are the latest
+	if n := len(c.unstored) + 1; n <= len(recent) {
+		c.unstored = recent[len(recent)-n : len(recent) : len(recent)] // of which all are the latest
 		return
 	}
-	c.pending = append(c.pending, recent[len(recent)-1])
-	c.pending = c.pending[max(0, len(c.pending)-maxPending):]
+	c.unstored = append(c.unstored, recent[len(recent)-1])
+	c.unstored = c.unstored[max(0, len(c.unstored)-maxUnstored):]
 }
 
 // store writes what is not stored yet. It may be called again after an error. known and
@@ -270,23 +286,23 @@ func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) 
 			err = c.register(ctx)
 			known, doc = nil, nil
 		case writeSamples:
-			n := len(c.pending) - 1
-			if err = c.registry.putSamples(ctx, []newSamples{{p.Block, c.pending[:n]}}); err == nil {
-				c.pending = slices.Clone(c.pending[n:])
+			n := len(c.unstored) - 1
+			if err = c.registry.putSamples(ctx, []newSamples{{p.Block, c.unstored[:n]}}); err == nil {
+				c.unstored = slices.Clone(c.unstored[n:])
 			}
 		case writeLiving:
 			err = c.putLiving(ctx)
 		case writeRecord:
 			err = c.putRecord(ctx)
-		case deleteOld:
-			err = c.deleteLeft(ctx)
+		case deleteAbandoned:
+			err = c.deleteAbandoned(ctx)
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
-			l := livingOf(p, len(c.pending))
+			l := livingOf(p, len(c.unstored))
 			l.raw = c.stored
 			ended := []storedProcess{{living: &l}}
 			if c.registry.readRecords(ctx, ended) == nil {
-				_ = c.registry.finish(ctx, ended)
+				_ = c.registry.moveToEnded(ctx, ended)
 			}
 			c.finished = true
 		case trimSamples:

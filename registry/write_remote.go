@@ -87,7 +87,7 @@ func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptio
 		}
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
 		got := c.process()
-		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
+		if errors.Is(err, errOverwritten) { // another call with the key is recording it, or was interrupted
 			if _, err = r.store.Insert(ctx, processRecords, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
 				continue
 			}
@@ -116,22 +116,22 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		h, err := getDoc[holding](ctx, r.store, claimRecords, block)
+		cl, err := getDoc[claim](ctx, r.store, claimRecords, block)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
-		m, err := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		m, err := r.member(ctx, MemberKey(livingKey(cl.Key, member)))
 		if err == nil {
 			return &m.record.Process, false, nil
 		}
 		if !errors.Is(err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
 			return nil, false, err
 		}
-		if h.Pruned != nil && h.of(member) {
-			return h.Pruned, true, nil
+		if cl.Pruned != nil && cl.of(member) {
+			return cl.Pruned, true, nil
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 	}
 	for {
 		m, _ := r.member(ctx, b.Member)
-		if err := m.remote(); err != nil {
+		if err := m.checkRemote(); err != nil {
 			return Process{}, err
 		}
 		c := r.openRecorder(m)
@@ -191,7 +191,7 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 				end.Time = c.p.From
 			}
 		}
-		if err := c.heartbeat(ctx, load, 0, end); !errors.Is(err, errForeign) {
+		if err := c.heartbeat(ctx, load, 0, end); !errors.Is(err, errOverwritten) {
 			return c.process(), err
 		}
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// errForeign means that the living record was written by another recorder.
-var errForeign = errors.New("registry: the record was written by another process")
+// errOverwritten means that another recorder has written the living record.
+var errOverwritten = errors.New("registry: the record was written by another process")
 
 // check finds the rivals of the process, and finds out what was lost, for the next
 // steps. known and doc are as in store.
 func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) (err error) {
 	p := c.process()
 	if known == nil {
-		if known, err = c.registry.claims(ctx, p.claims()); err != nil {
+		if known, err = c.registry.claims(ctx, p.claimedValues()); err != nil {
 			return err
 		}
 	}
@@ -29,7 +29,7 @@ func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) 
 		// The claim was deleted, with a backup that was restored or by a lost write.
 		// Another process may have claimed the block since: both then have the value,
 		// which is a collision.
-		c.claimed, c.changed = false, true
+		c.claimed, c.recordDue = false, true
 		return nil
 	}
 	if err == nil && doc == nil {
@@ -46,16 +46,17 @@ func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) 
 		err = nil
 	}
 	if err == nil {
-		c.collision, c.unchecked = collision, 0
+		c.collision, c.sinceCheck = collision, 0
 	}
 	return err
 }
 
-// putLiving stores the living record, also if it was deleted. It replaces only what
-// this recorder has stored itself, or was opened with: the error wraps errForeign if
-// the stored record is another one. It may have to be called again.
+// putLiving stores the living record, also if it was deleted. It replaces only what this
+// recorder has stored itself, or was opened with: the error wraps errOverwritten if another
+// recorder has written it. Without an error the record may still have to be written again.
 func (c *recorder) putLiving(ctx context.Context) (err error) {
-	l := c.try()
+	l := livingOf(&c.p, len(c.unstored))
+	c.inFlight = append(c.inFlight, l.write)
 	var stored bson.Raw
 	if c.stored == nil {
 		_, err = c.registry.store.Insert(ctx, livingRecords, l)
@@ -64,9 +65,9 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 	}
 	switch {
 	case stored != nil:
-		c.agree(stored)
+		c.confirm(stored, l.write)
 	case err == nil, errors.Is(err, store.ErrDuplicate), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
-		err = c.readLiving(ctx, l.key)
+		err = c.confirmLiving(ctx, l.key)
 	}
 	if err != nil {
 		err = fmt.Errorf("registry: store heartbeat of %v: %w", c.p.GPID, err)
@@ -74,43 +75,37 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 	return err
 }
 
-// readLiving finds out what is stored in place of what the recorder knows, and what follows
-// from it:
+// confirmLiving reads the living record, to find out which of the writes in flight has
+// stored it, and what follows from that:
 //
-//	nothing, of a remote process    another Registry may have recorded its end: errForeign
-//	nothing, or an earlier state    a backup was restored, perhaps: check what else is lost
-//	the write that was tried last   it is stored, also if the reply was lost
-//	another one that was tried      the same, and the next write replaces it
-//	any other write                 it is another recorder's: errForeign
-func (c *recorder) readLiving(ctx context.Context, k string) error {
+//	the record is                  that means, and then
+//	missing, of a remote process   another Registry may have recorded its end: errOverwritten
+//	missing, or of an earlier beat a backup was restored, perhaps: the claims are checked
+//	of the latest write in flight  the heartbeat is stored; if an answer was lost, it does not matter
+//	of an earlier one in flight    the answer was lost: the next write replaces it
+//	of any other write             another recorder's: errOverwritten
+func (c *recorder) confirmLiving(ctx context.Context, k string) error {
 	l, err := getDoc[living](ctx, c.registry.store, livingRecords, k)
-	deleted := errors.Is(err, store.ErrNotFound)
+	missing := errors.Is(err, store.ErrNotFound)
 	switch {
-	case deleted && c.p.Remote: // another Registry may have recorded its end
-		return errForeign
-	case err != nil && !deleted:
+	case missing && c.p.Remote:
+		return errOverwritten
+	case err != nil && !missing:
 		return err
-	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1:
-		c.changed, c.unchecked = true, maxRecent
-	case !slices.Contains(c.tried, l.write):
-		return errForeign
+	case missing || l.last.Count < c.storedBeat.Count || l.write == c.storedWrite:
+		c.recordDue, c.sinceCheck = true, maxRecent
+	case !slices.Contains(c.inFlight, l.write):
+		return errOverwritten
 	}
-	if c.stored = l.raw; !deleted && l.write == c.tried[len(c.tried)-1] {
-		c.agree(l.raw)
+	if c.stored = l.raw; !missing && l.write == c.inFlight[len(c.inFlight)-1] {
+		c.confirm(l.raw, l.write)
 	}
 	return nil
 }
 
-// try returns the living record that is to be written, and notes that it is tried.
-func (c *recorder) try() living {
-	l := livingOf(&c.p, len(c.pending))
-	c.tried = append(c.tried, l.write)
-	return l
-}
-
-// agree notes that the living record was stored as given.
-func (c *recorder) agree(stored bson.Raw) {
-	c.stored, c.tried, c.agreed = stored, c.tried[len(c.tried)-1:], c.p.Last
+// confirm notes that a write has stored the living record with the latest heartbeat.
+func (c *recorder) confirm(stored bson.Raw, write [8]byte) {
+	c.stored, c.storedWrite, c.storedBeat, c.inFlight = stored, write, c.p.Last, nil
 }
 
 // putRecord stores the record, on top of what others recorded of the process.
@@ -140,12 +135,12 @@ func (c *recorder) putRecord(ctx context.Context) error {
 		}
 	}
 	if err == nil && before.Final {
-		err = c.registry.unfinish(ctx, &before)
+		err = c.registry.deleteEnded(ctx, &before)
 	}
 	if err != nil {
 		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
 	}
-	c.changed, c.registered = false, true
+	c.recordDue, c.registered = false, true
 	return nil
 }
 
