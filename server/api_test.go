@@ -266,7 +266,7 @@ func TestCensusForm(t *testing.T) {
 		status int
 		want   string
 	}{
-		{field("field", "_id") + file + "--B--\r\n", 303, ""},
+		{field("field", "_id") + file + "--B--\r\n", 200, "Census of 1 id"},
 		{file + field("tz", "Bogus") + "--B--\r\n", 422, "comes after the file"},
 		{field("field", strings.Repeat("a", 1001)) + file + "--B--\r\n", 422, "more than 1000 bytes"},
 		{field("tz", "Bogus") + file + "--B--\r\n", 422, "time zone"},

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,7 +18,6 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/door"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -126,26 +123,15 @@ func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
-	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all()}
-	code := s.outcome(r.Context(), err, &data.Error)
+	wrong := ""
+	code := s.outcome(r.Context(), err, &wrong)
 	if code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retrySoon)
 	}
-	s.show(w, r, code, "Census", "/census", s.site.Census(&data))
+	s.show(w, r, code, "Census", "/census", s.site.Census(s.options.Limits.Upload, wrong))
 }
 
-// showReport answers with the page of one report.
-func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
-	id, err := objectid.Parse(r.PathValue("id"))
-	found := s.reports.get(id)
-	if err != nil || found == nil {
-		s.fail(w, r, errNoReport)
-		return
-	}
-	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}))
-}
-
-// censusForm answers the form with the page of a new report.
+// censusForm answers the form with the page of the report.
 func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 	u, done, err := s.door.NewUpload(w, r)
 	if err != nil {
@@ -158,9 +144,7 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 		s.showCensus(w, r, err)
 		return
 	}
-	id := objectid.New()
-	s.reports.put(id, report)
-	http.Redirect(w, r, "/census/"+id.String(), http.StatusSeeOther)
+	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(report))
 }
 
 // maxField bounds a field of the form that is not a file.
@@ -230,37 +214,4 @@ func (in *censusInput) set(name, value string) error {
 		return requestf("the request has an unknown field %q", name)
 	}
 	return nil
-}
-
-// reportCache keeps the last reports, so that each has a URL. Their number bounds the memory:
-// a report has some examples, and the counts of a timeline for each process that it lists.
-type reportCache struct {
-	mu      sync.Mutex
-	reports []page.Report // oldest first
-}
-
-func (c *reportCache) put(id objectid.ID, r *census.Report) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reports = append(c.reports, page.Report{ID: id, Census: r})
-	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-page.MaxReports))
-}
-
-// get returns a report, or nil.
-func (c *reportCache) get(id objectid.ID) *census.Report {
-	for _, r := range c.all() {
-		if r.ID == id {
-			return r.Census
-		}
-	}
-	return nil
-}
-
-// all returns the reports, latest first.
-func (c *reportCache) all() []page.Report {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := slices.Clone(c.reports)
-	slices.Reverse(out)
-	return out
 }

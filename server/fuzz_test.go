@@ -70,7 +70,6 @@ var endpoints = []struct{ method, path, contentType string }{
 	{"POST", "/", "application/x-www-form-urlencoded"},
 	{"GET", "/range?from=#&to=#&column=#", ""},
 	{"POST", "/census", "multipart/form-data; boundary=B"},
-	{"GET", "/census/#", ""},
 	{"GET", "/processes?state=#", ""},
 	{"GET", "/processes/#?since=#&member=#", ""},
 	{"POST", "/login", "application/x-www-form-urlencoded"},

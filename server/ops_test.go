@@ -184,26 +184,6 @@ func TestStopDuringUpload(t *testing.T) {
 	}
 }
 
-func TestReportsAreBounded(t *testing.T) {
-	r := serve(t, server.Options{})
-	var first string
-	for i := range 40 {
-		got := r.do(t, "POST", "/census", strings.NewReader(form("507f1f77bcf86cd799439011\n")), "Content-Type", "multipart/form-data; boundary=B")
-		if got.status != 303 {
-			t.Fatalf("%d %s", got.status, got.body)
-		}
-		if i == 0 {
-			first = got.header.Get("Location")
-		}
-	}
-	if got := r.get(t, first, "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "keeps the last few") {
-		t.Errorf("the first of 40 reports: %d", got.status)
-	}
-	if n := strings.Count(r.get(t, "/census").body, `href="/census/`); n != 32 {
-		t.Errorf("%d reports are kept, want 32", n)
-	}
-}
-
 // While it serves, a server holds memory that makes the garbage collector wait, and
 // that is free afterwards.
 func TestBallast(t *testing.T) {

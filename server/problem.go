@@ -29,7 +29,6 @@ import (
 // Errors about requests. Their texts are for clients.
 var (
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
-	errNoReport   = errors.New("report not found: the server keeps the last few, until it stops")
 	errNoLock     = errors.New("nobody holds this lock or waits for it")
 	errRequest    = errors.New("a value of the request cannot be used")
 )
@@ -72,7 +71,6 @@ var problemTypes = []problemType{
 	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
 	{"forbidden", http.StatusForbidden, "The token is read-only, or the request comes from a page of another origin, or through a proxy to a server without a token.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
 	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail names it.", []error{store.ErrNotFound}},
-	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
 	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids has none of the forms that Accept asks for. The other endpoints ignore Accept.", []error{errAcceptable}},

@@ -57,7 +57,6 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/range", Policy: read(small), do: s.showRange},
 		{method: "GET", path: "/census", Policy: read(small), do: s.censusPage},
 		{method: "POST", path: "/census", Policy: read(nil), do: s.censusForm},
-		{method: "GET", path: "/census/{id}", Policy: read(small), do: s.showReport},
 		{method: "GET", path: "/processes", Policy: read(large), do: s.showProcesses},
 		{method: "GET", path: "/processes/{gpid}", Policy: read(large), do: s.showProcess},
 		{method: "GET", path: "/login", Policy: open, plain: true, do: s.showLogin},

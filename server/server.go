@@ -33,8 +33,7 @@
 //
 // # Limitations
 //
-// Over TLS the server speaks HTTP/1.1 only; a proxy before it may speak HTTP/2. The
-// reports of the last few censuses are kept in memory until the server ends. A logout
+// Over TLS the server speaks HTTP/1.1 only; a proxy before it may speak HTTP/2. A logout
 // ends a session at the server that received it, and elsewhere when its time is over.
 package server
 
@@ -70,7 +69,6 @@ type Server struct {
 	rows      map[string]*route // by pattern
 	door      *door.Door
 	site      page.Site
-	reports   reportCache
 	known     recent[traceKey, wire.Trace]
 	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed

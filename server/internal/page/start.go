@@ -11,7 +11,6 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
@@ -120,12 +119,6 @@ func rendered(n g.Node) g.Node {
 // Counted is how many processes there are.
 type Counted struct {
 	Alive, Late int64
-}
-
-// Report is a census under its link.
-type Report struct {
-	ID     objectid.ID
-	Census *census.Report
 }
 
 // aliveNode is how many processes are alive and where they are recorded, for the head of
