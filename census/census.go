@@ -36,7 +36,7 @@
 //   - A clock step backwards shows as ids whose counters go on where later ids ended.
 //     A step in a period without ids does not show, nor one by less than some
 //     seconds; a step forwards never does.
-//   - A shared process value shows as sequences of counters that take turns. Some
+//   - A shared process value shows as sequences of counters that alternate. Some
 //     twenty ids of each process are enough. Runs that follow each other, with the
 //     same process value, are restarts.
 //   - A resumed state shows as runs whose counters begin among those that were used
@@ -59,7 +59,7 @@
 // follows its counter (process.go). Only a process value that is not simply one
 // process with a clock that runs forwards is divided into lines (lines.go), of which
 // those that overlap or adjoin make a cluster (cluster.go). Its ids are examined in the
-// order of their counters (falls.go). A verdict adds up the evidence (suspects.go) of the
+// order of their counters (sequence.go). A verdict adds up the evidence (suspects.go) of the
 // whole life of a process value against a healthy process (judge.go). Every threshold is
 // in thresholds.go.
 package census

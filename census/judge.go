@@ -142,7 +142,7 @@ type cluster struct {
 
 // isApart reports whether the lines of c only happen to adjoin.
 func (c *cluster) isApart() bool {
-	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= idset.CounterRange/2)
+	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.decreases == 1 || c.sequence.length >= idset.CounterRange/2)
 }
 
 // addTurns counts the turns within each cluster.
@@ -233,7 +233,7 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 			bits = min(bits, proofBits-1)
 		}
 		v.add(shared, bits, value,
-			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
+			fmt.Sprintf("Its ids make %s of counters that alternate: %s continue one of them after ids of another.",
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
 	if max(near.bits(breaks), within.bits(breaks)) >= doubtBits {
@@ -249,7 +249,7 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 			continue
 		}
 		v.add(shared, bits, value,
-			fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
+			fmt.Sprintf("Its ids make sequences of the same counters that alternate: %s continue one of them after ids of another, and %s used twice.",
 				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.twin[:]...)
 	}
 }
@@ -296,7 +296,7 @@ func arcBits(starts []int64) float64 {
 }
 
 // judgeSequences finds clocks that were set backwards, and whether a cluster is whole or its
-// lines overlap. The falls of a sequence count as the least evidence against three other
+// lines overlap. The decreases of a sequence count as the least evidence against three other
 // causes: restarts at counters that are near by chance, late ids, and blocks.
 func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
@@ -308,7 +308,7 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		}
 		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
 		c.overlaps = len(c.lines) > 1 && q.twins > 1
-		if q.falls == 0 || c.overlaps {
+		if q.decreases == 0 || c.overlaps {
 			c.whole = len(c.lines) == 1 || q.singles > 0 && !c.overlaps
 			continue
 		}
@@ -319,12 +319,12 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		}
 		bits = min(bits, blocks)
 		v.add(stepped, bits, value,
-			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock falls, by up to %s.",
-				phrase.Count(q.falls, "time", "times"), humanize.Comma(q.widest), phrase.Length(time.Duration(q.deepest)*time.Second)), q.examples...)
+			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock was set back, by up to %s.",
+				phrase.Count(q.decreases, "time", "times"), humanize.Comma(q.widest), phrase.Length(time.Duration(q.deepest)*time.Second)), q.examples...)
 	}
 }
 
-// restartBits returns the evidence against restarts as the cause of the falls of a
+// restartBits returns the evidence against restarts as the cause of the decreases in a
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
 // once are not those of restarts at all.
 func (c *cluster) restartBits(ls *lineSet) float64 {

@@ -41,7 +41,7 @@ const (
 	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
 	nearBits = 8
 
-	// unlikeBlock are the bits from which a fall is unlike the end of a block of counters.
+	// unlikeBlock are the bits from which a decrease of the time is unlike the end of a block of counters.
 	// It is then worth up to surelyNone bits against blocks, and else likeBlock for them.
 	unlikeBlock = 10
 	surelyNone  = 24
@@ -80,12 +80,12 @@ const (
 	// from one line to the next without a restart.
 	paceFactor = 8
 
-	// minStep is by how many seconds a clock must fall for a clock step. One
+	// minStep is by how many seconds a clock must be set back for a clock step. One
 	// second is normal: a goroutine that has read the clock may be overtaken by
 	// others before it takes its counter.
 	minStep = 2
 
-	// certainStep is a fall of the clock, in seconds, that one id alone proves.
+	// certainStep is by how many seconds a clock was set back if one id alone proves it.
 	certainStep = 60
 
 	// maxSingles bounds the memory for process values with one id, of which the

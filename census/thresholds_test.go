@@ -162,8 +162,8 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		{"with the order of the source", ahead(51_200, true), "stepped"},
 		{"that is not enough", ahead(51_201, true), "weak-evidence"},
 
-		{"a fall of a second", set(2, 40), "gaps 0, jumps 0"},
-		{"a fall of two", set(3, 40), "stepped, gaps 0, jumps 0"},
+		{"back by a second", set(2, 40), "gaps 0, jumps 0"},
+		{"back by two", set(3, 40), "stepped, gaps 0, jumps 0"},
 		{"of few ids", set(3, 4), "gaps 0, jumps 0"},
 		{"one id that is late by less than a minute", late(60, 1), "gaps 0, jumps 0"},
 		{"by a minute", late(61, 1), "stepped, gaps 0, jumps 0"},

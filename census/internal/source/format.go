@@ -30,6 +30,11 @@ type reader struct {
 	unit    string   // what places count
 	endings []string // of the names of files that say that they have the format
 
+	// sign reports whether a source that begins with data seems to have the format. column
+	// is the name of the column that a CSV file must have. Without it the format is never
+	// detected.
+	sign func(data []byte, column string) bool
+
 	// parse returns a parser of blocks, which cut separates, for a format that several
 	// goroutines can parse at once. read is for one that cannot be cut without parsing it.
 	parse func(*Input) blockParser
@@ -37,17 +42,37 @@ type reader struct {
 	read  func(s *Input, in io.Reader, emit func(*Batch) error) error
 }
 
-// readers are those of all formats. A new one also needs its sign in detect.
+// readers are those of all formats. The first sign that fits decides.
 var readers = []reader{
 	{format: Auto},
 	{
 		format: BSON, unit: "document", endings: []string{".bson"},
+		sign:  func(data []byte, _ string) bool { return looksLikeBSON(data) },
 		parse: func(s *Input) blockParser { return s.parseDocuments }, cut: betweenDocuments,
 	},
-	{format: Archive, unit: "document", read: (*Input).readArchive},
-	{format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"}, read: (*Input).readJSON},
-	{format: CSV, unit: "row", read: (*Input).readCSV},
-	{format: List, unit: "line", parse: func(*Input) blockParser { return parseList }, cut: betweenLines},
+	{
+		format: Archive, unit: "document",
+		sign: func(data []byte, _ string) bool { return bytes.HasPrefix(data, []byte(archiveMagic)) },
+		read: (*Input).readArchive,
+	},
+	{
+		format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"},
+		sign: func(data []byte, _ string) bool { return bytes.IndexAny(textOf(data), "{[") == 0 },
+		read: (*Input).readJSON,
+	},
+	{
+		format: CSV, unit: "row",
+		sign: func(data []byte, column string) bool {
+			_, ok := findColumn(textOf(data), column)
+			return ok
+		},
+		read: (*Input).readCSV,
+	},
+	{
+		format: List, unit: "line",
+		sign:  func(data []byte, _ string) bool { return new(Batch).addPasted(short(firstLine(data)), 0) },
+		parse: func(*Input) blockParser { return parseList }, cut: betweenLines,
+	},
 	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenDigits},
 }
 
@@ -83,32 +108,31 @@ func isUTF16(data []byte) bool {
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
+// textOf returns the text at the beginning of a source, without a mark and blanks before it.
+func textOf(data []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(utf8Mark)), " \t\r\n")
+}
+
+func firstLine(data []byte) []byte {
+	line, _, _ := bytes.Cut(textOf(data), []byte{'\n'})
+	return line
+}
+
 // detect returns the format of a source that begins with data. column is the name of
 // the column that a CSV file must have.
 func detect(data []byte, column string) (string, error) {
 	switch {
-	case bytes.HasPrefix(data, []byte(archiveMagic)):
-		return Archive, nil
 	case isUTF16(data):
 		return Auto, errUTF16
 	case bytes.HasPrefix(data, []byte(sqliteMagic)):
 		return Auto, fmt.Errorf("%w: a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION", ErrFormat)
-	case looksLikeBSON(data):
-		return BSON, nil
 	}
-	data = bytes.TrimPrefix(data, []byte(utf8Mark))
-	text := bytes.TrimLeft(data, " \t\r\n")
-	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		return JSON, nil
+	for _, r := range readers {
+		if r.sign != nil && r.sign(data, column) {
+			return r.format, nil
+		}
 	}
-	line, _, _ := bytes.Cut(text, []byte{'\n'})
-	if new(Batch).addPasted(short(line), 0) {
-		return List, nil
-	}
-	if _, ok := findColumn(text, column); ok {
-		return CSV, nil
-	}
-	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)%s", ErrFormat, column, encodingHint(line))
+	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)%s", ErrFormat, column, encodingHint(firstLine(data)))
 }
 
 // encodingHint says what to do if the first row of a text is not UTF-8, in which no name

@@ -400,6 +400,18 @@ func TestCompareFormats(t *testing.T) {
 	}
 }
 
+// The length of the first document may begin as the mark of UTF-8 does.
+func TestBSONThatBeginsLikeAMark(t *testing.T) {
+	document, err := bson.Marshal(bson.D{{Key: "_id", Value: objectid.New()}, {Key: "text", Value: strings.Repeat("x", 0xbfbbef-33)}})
+	if err != nil || !strings.HasPrefix(string(document), "\ufeff") {
+		t.Fatalf("a document that begins with %x, %v", document[:4], err)
+	}
+	r, err := read(t, bytes.NewReader(document), nil)
+	if err != nil || r.IDs != 1 {
+		t.Errorf("%d ids, %v, want 1", r.IDs, err)
+	}
+}
+
 // Text in UTF-16 is refused, since no id would be found in it: also by a search for ids.
 // The length of a first document may begin like its mark.
 func TestUTF16(t *testing.T) {

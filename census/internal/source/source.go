@@ -98,7 +98,8 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	}
 	text, err := newContent(in, &o)
 	format, err := o.formatOf(text, err)
-	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep {
+	isBinary := format == BSON || format == Archive // the length of a document may look like a mark
+	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep && !isBinary {
 		_, err = text.Discard(len(utf8Mark))
 		text.head = text.head[len(utf8Mark):]
 	}

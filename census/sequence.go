@@ -8,15 +8,15 @@ import (
 )
 
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
-// forwards rises in it; where it falls, it was set back, or the counters were not taken
+// forwards increases in it; where it decreases, it was set back, or the counters were not taken
 // in the order of time.
 //
 //	second
 //	  |        **
 //	  |      **   t     **    s is a single late id: the next is where it would be
-//	  |    **         **      without it. After the fall all are lower, but for a
+//	  |    **         **      without it. After the decrease all are lower, except a
 //	  |  **  s      **        few of threads that had read the clock before it (t),
-//	  |**        ***          which belong to the same group of falls.
+//	  |**        ***          which belong to the same group of decreases.
 //	  +--------------------- counter
 //	   segment    segment
 type sequence struct {
@@ -28,22 +28,22 @@ type sequence struct {
 	twinsFirst uint32 // seconds
 	twinsLast  uint32
 
-	falls    int64 // more than that of a single late id
-	singles  int64 // those of a single late id
-	certain  int64 // falls by certainStep or more
-	late     [maxLate + 1]int64
-	groups   int64    // of falls around the same clock step
-	gaps     pool     // groups by how near their counters are
-	blocks   float64  // evidence against blocks as the cause, in bits; see endGroup
-	deepest  uint32   // seconds
-	widest   int64    // counters across a fall
-	examples []linked // before and after falls
+	decreases int64 // more than that of a single late id
+	singles   int64 // those of a single late id
+	certain   int64 // decreases by certainStep or more
+	late      [maxLate + 1]int64
+	groups    int64    // of decreases around the same clock step
+	gaps      pool     // groups by how near their counters are
+	blocks    float64  // evidence against blocks as the cause, in bits; see endGroup
+	deepest   uint32   // seconds
+	widest    int64    // counters across a decrease
+	examples  []linked // before and after decreases
 }
 
-// maxLate is how many ids around a fall are looked at.
+// maxLate is how many ids around a decrease are looked at.
 const maxLate = 64
 
-// segment is the ids from one fall to the next.
+// segment is the ids from one decrease to the next.
 type segment struct {
 	first, last uint32 // seconds
 	rise        uint32 // the widest from id to id, in seconds
@@ -59,7 +59,7 @@ func (g *segment) times(seconds int64) float64 {
 	return 3 * math.Log2(max(min(float64(seconds)/float64(g.last-g.first+1), 1)*float64(g.ids), 1))
 }
 
-// undone returns the evidence of a fall that undoes a rise of the clock.
+// undone returns the evidence of a decrease that undoes an increase of the clock.
 func (g *segment) undone(by uint32) float64 {
 	interval := float64(g.last-g.first-min(g.rise, g.last-g.first)+1) / float64(g.ids)
 	off := math.Abs(float64(by) - float64(g.rise))
@@ -75,9 +75,9 @@ func (g *segment) undone(by uint32) float64 {
 func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
 	q := &sequence{ids: 1, length: linkedAt(e, e.Len()-1).unwrapped() - linkedAt(e, 0).unwrapped() + 1}
 	prev := linkedAt(e, 0)
-	var left segment // before the last fall
+	var left segment // before the last decrease
 	now := segment{first: prev.second(), ids: 1}
-	var from, to int64           // counters around the falls of the last group
+	var from, to int64           // counters around the decreases of the last group
 	var order, otherwise float64 // bits, see orderBits and blocks
 	for i := 1; i < e.Len(); i++ {
 		r := linkedAt(e, i)
@@ -92,10 +92,10 @@ func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
 		}
 		q.ids++
 		switch {
-		case p < s+minStep || !q.addFall(e, i, prev, r): // the segment goes on
+		case p < s+minStep || !q.addDecrease(e, i, prev, r): // the segment goes on
 			now.rise = max(now.rise, s-min(p, s))
 			now.ids++
-		case q.groups > 0 && prev.unwrapped()-to <= limit && p+1 >= left.last && p <= left.last+minStep: // so does the group of falls
+		case q.groups > 0 && prev.unwrapped()-to <= limit && p+1 >= left.last && p <= left.last+minStep: // so does the group of decreases
 			to = r.unwrapped()
 			now.ids++
 		default: // another group, and another segment
@@ -118,10 +118,10 @@ func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
 	return q
 }
 
-// endGroup counts a group of falls between counters that are so far apart. Blocks of
-// counters that threads reserve cause falls, too: at the end of its block a thread goes on
-// with another one. But no block is used before it is reserved, and a thread that pauses
-// does not do so by as much as the clock falls.
+// endGroup counts a group of decreases between counters that are so far apart. Blocks of
+// counters that threads reserve cause decreases, too: at the end of its block a thread goes
+// on with another one. But no block is used before it is reserved, and a thread that pauses
+// does not do so by as much as the clock was set back.
 func (q *sequence) endGroup(apart int64, order, blocks float64) {
 	q.gaps.add(idset.CounterBits+1-log2(apart)+order, 1)
 	if blocks < unlikeBlock {
@@ -130,7 +130,7 @@ func (q *sequence) endGroup(apart int64, order, blocks float64) {
 	q.blocks += min(blocks, surelyNone)
 }
 
-// fewest returns in how many seconds ids are out of order at a fall to record i: those
+// fewest returns in how many seconds ids are out of order at a decrease to record i: those
 // after it that are older than what comes before it, or those before it that are younger.
 func fewest(e idset.Extent, i int, before, after uint32) int {
 	late, toEnd := disorder(min(maxLate, e.Len()-i), func(k int) (uint32, bool) {
@@ -189,16 +189,16 @@ func (q *sequence) addTwin(prev, r linked) {
 	q.twinsFirst, q.twinsLast = min(q.twinsFirst, s), max(q.twinsLast, s)
 }
 
-// addFall counts the fall from prev to r, record i. It reports false if that is a single
+// addDecrease counts the decrease from prev to r, record i. It reports false if that is a single
 // late id.
-func (q *sequence) addFall(e idset.Extent, i int, prev, r linked) bool {
+func (q *sequence) addDecrease(e idset.Extent, i int, prev, r linked) bool {
 	p, s := prev.second(), r.second()
 	few := fewest(e, i, p, s)
 	if few == 1 && p-s < certainStep {
 		q.singles++
 		return false
 	}
-	q.falls++
+	q.decreases++
 	q.deepest, q.widest = max(q.deepest, p-s), max(q.widest, r.unwrapped()-prev.unwrapped())
 	if p-s >= certainStep {
 		q.certain++
@@ -211,7 +211,7 @@ func (q *sequence) addFall(e idset.Extent, i int, prev, r linked) bool {
 	return true
 }
 
-// lateBits returns the evidence against late ids as the cause of the falls: threads that
+// lateBits returns the evidence against late ids as the cause of the decreases: threads that
 // waited between reading the clock and taking a counter, each by itself.
 func (q *sequence) lateBits() float64 {
 	var p pool
