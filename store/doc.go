@@ -60,11 +60,6 @@
 // existed when it began and was not deleted before Find reached it. It is not a
 // snapshot: what is inserted or deleted meanwhile may be seen or not.
 //
-// [Store.Watch] misses nothing, also when a document is committed after another
-// one whose id is greater, which is usual: ids are generated before the document
-// is sent, in several processes, by clocks that differ. Reading on from the
-// greatest id seen would miss it. Each engine documents what it follows instead.
-//
 // # What is not promised
 //
 // The time in an id comes from the clock of the process that generated it. A time

@@ -170,7 +170,3 @@ func (l later) Collections(ctx context.Context) ([]string, error) {
 func (l later) Drop(ctx context.Context, collection string) error {
 	return l.do(ctx, func(s Store) error { return s.Drop(ctx, collection) })
 }
-
-func (l later) Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error] {
-	return l.each(ctx, func(s Store) iter.Seq2[bson.Raw, error] { return s.Watch(ctx, collection, r) })
-}

@@ -90,8 +90,8 @@ type Store interface {
 	Replace(ctx context.Context, collection string, doc any) error
 
 	// Swap puts new in the place of the document with the same _id if that is
-	// still old, in one step. old is the whole document as Get, Find, Watch or
-	// Swap returned it, byte for byte; new is anything that bson.Marshal takes,
+	// still old, in one step. old is the whole document as Get, Find or Swap
+	// returned it, byte for byte; new is anything that bson.Marshal takes,
 	// with the _id of old. Swap returns new as it is stored: with a revision of
 	// its own, see the package comment. The error wraps ErrConflict if the
 	// document was written in between, ErrNotFound if it was deleted, ErrKey if
@@ -149,21 +149,10 @@ type Store interface {
 	Collections(ctx context.Context) ([]string, error)
 
 	// Drop removes the collection and its documents. The error wraps ErrNotFound
-	// if it does not exist. Processes that use it go on with an empty one,
-	// but a Watch may end with an error.
+	// if it does not exist. Processes that use it go on with an empty one.
 	Drop(ctx context.Context, collection string) error
 
-	// Watch returns first the documents that are there, as Find does, and then
-	// those that come, as they are committed, until ctx ends or the store is
-	// closed; each document once, and none is missed. Documents that are committed together come in
-	// the order of their keys; otherwise a later one may well have the smaller
-	// key. Documents that are replaced or swapped do not come again. A document
-	// that is gone before Watch sees it does not come; one that is deleted and
-	// inserted again does.
-	Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error]
-
-	// Close releases what the store holds. It ends each Watch with an error that wraps
-	// ErrClosed. Closing again does nothing.
+	// Close releases what the store holds. Closing again does nothing.
 	Close() error
 }
 

@@ -17,26 +17,21 @@ import (
 
 const findHelp = `List the documents of a collection in the order of their _id, one per line, as
 Extended JSON; with --since, --from or --to, those created in that time range. The
-query reads only the range of the primary key.
-
---follow continues with documents as they are stored, in the order in which they
-are stored, until it is interrupted.`
+query reads only the range of the primary key.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (
-		where  storeFlag
-		times  timeRange
-		q      store.Query
-		after  string
-		count  bool
-		follow bool
+		where storeFlag
+		times timeRange
+		q     store.Query
+		after string
+		count bool
 	)
 	cmd := &cobra.Command{
 		Use:   "find COLLECTION",
 		Short: "List documents by creation time",
 		Long:  findHelp,
 		Example: `  oid find events --since 24h
-  oid find events --since 24h --follow
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,25 +41,19 @@ func newFindCommand(std streams) *cobra.Command {
 			if err := readQuery(&q, times, after); err != nil {
 				return err
 			}
-			switch {
-			case follow && (q.Descending || after != "" || count):
-				return usagef("--follow does not go with --desc, --after or --count")
-			case count && (q.Descending || after != "" || q.Limit > 0):
+			if count && (q.Descending || after != "" || q.Limit > 0) {
 				return usagef("--count does not go with --desc, --after or --limit")
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
-				switch {
-				case count:
-					n, err := s.Count(cmd.Context(), args[0], q.Range)
-					if err != nil {
-						return err
-					}
-					_, err = fmt.Fprintln(std.out, n)
-					return err
-				case follow:
-					return writeDocuments(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
+				if !count {
+					return writeDocuments(std, s.Find(cmd.Context(), args[0], q))
 				}
-				return writeDocuments(std, s.Find(cmd.Context(), args[0], q), 0, false)
+				n, err := s.Count(cmd.Context(), args[0], q.Range)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(std.out, n)
+				return err
 			})
 		},
 	}
@@ -75,7 +64,6 @@ func newFindCommand(std streams) *cobra.Command {
 	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, comes first")
 	f.StringVar(&after, "after", "", "continue after this `ID`, the last one of an earlier list")
 	f.BoolVar(&count, "count", false, "print only how many documents there are")
-	f.BoolVarP(&follow, "follow", "f", false, "continue with documents as they are stored")
 	return cmd
 }
 
@@ -98,11 +86,9 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 	return nil
 }
 
-// writeDocuments prints documents, up to limit of them if that is above 0. With live it
-// prints each at once.
-func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error], limit int, live bool) error {
+// writeDocuments prints documents.
+func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error]) error {
 	out := bufio.NewWriterSize(std.out, 1<<16)
-	n := 0
 	for doc, err := range docs {
 		if err != nil {
 			return errors.Join(err, out.Flush())
@@ -113,14 +99,6 @@ func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error], limit int, liv
 		}
 		if _, err := out.Write(line); err != nil {
 			return err
-		}
-		if live {
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-		if n++; n == limit {
-			break
 		}
 	}
 	return out.Flush()
@@ -147,7 +125,7 @@ quotes.`,
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
 				var missing error // set if something was reported
 				docs := documentsOf(cmd.Context(), std, s, collection, args[1:], &missing)
-				return cmp.Or(writeDocuments(std, docs, 0, false), missing)
+				return cmp.Or(writeDocuments(std, docs), missing)
 			})
 		},
 	}

@@ -136,7 +136,6 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"find", "c", "--limit", "-1"}, 2, "--limit"},
 		{"", []string{"find", "c", "--after", "alice"}, 2, "in quotes"},
 		{"", []string{"find", "c", "--since", "someday"}, 2, "someday"},
-		{"", []string{"find", "c", "--follow", "--desc"}, 2, "--follow"},
 		{"", []string{"find", "c", "--count", "--limit", "1"}, 2, "--count"},
 		{"", []string{"get", "c", "507f1f77bcf86cd79943901"}, 2, "24 hexadecimal digits"},
 		{"", []string{"delete", "c"}, 2, "no documents chosen"},
@@ -300,29 +299,6 @@ func TestInsertStops(t *testing.T) {
 		}
 		if got := oid(t, "", "find", "c", "--count"); got.out != "1\n" {
 			t.Errorf("%+v", got)
-		}
-	})
-}
-
-func TestFindFollow(t *testing.T) {
-	eachStore(t, func(t *testing.T) {
-		oid(t, "{\"_id\":1}\n{\"_id\":2}\n", "insert", "c")
-		ctx, interrupt := context.WithCancel(t.Context())
-		lines, done := answering(ctx, nil, "find", "c", "--follow")
-		for _, want := range []string{`{"_id":1}`, `{"_id":2}`, `{"_id":5}`, `{"_id":0}`} {
-			if want == `{"_id":5}` || want == `{"_id":0}` {
-				oid(t, want, "insert", "c")
-			}
-			if !lines.Scan() || lines.Text() != want {
-				t.Fatalf("line %q, want %q", lines.Text(), want)
-			}
-		}
-		interrupt()
-		if code := <-done; code != 130 {
-			t.Errorf("exit code %d after an interrupt, want 130", code)
-		}
-		if got := oid(t, "", "find", "c", "--follow", "--limit", "3"); got.out != "{\"_id\":0}\n{\"_id\":1}\n{\"_id\":2}\n" {
-			t.Errorf("with a limit: %+v", got)
 		}
 	})
 }

@@ -36,14 +36,6 @@ func RealMongoDB(t testing.TB) bool {
 	return about != nil && !strings.Contains(about.String(), `"ferretdb`) // its version and features
 }
 
-// ChangeStreams reports whether the server of [MongoDB] has change streams: it is a
-// member of a replica set.
-func ChangeStreams(t testing.TB) bool {
-	t.Helper()
-	_, err := askMongoDB(t, "hello").LookupErr("setName")
-	return err == nil
-}
-
 // askMongoDB returns what the server that OID_TEST_MONGODB names answers to a command,
 // or nil if there is none.
 func askMongoDB(t testing.TB, command string) bson.Raw {

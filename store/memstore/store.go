@@ -5,14 +5,13 @@
 // Start with [New], which returns a [store.Store]. Each store is on its own; goroutines that
 // are to see the same documents share one.
 //
-// [Store.Watch] is woken by the writes themselves. A document whose key is not the greatest
+// A document whose key is not the greatest
 // of its collection takes time in proportion to how many have a greater one; the keys of
 // new ObjectIds are nearly always the greatest.
 package memstore
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -35,8 +34,6 @@ type database struct {
 	mu          sync.Mutex
 	life        engine.Lifetime
 	collections map[string]*collection
-	commits     int           // how many batches have been inserted
-	news        chan struct{} // closed, and replaced, with each of them and by Close
 }
 
 var _ store.Store = (*Store)(nil)
@@ -46,9 +43,8 @@ type collection struct{ rows []*row }
 
 // row is a document. It does not change: a write puts another row in its place.
 type row struct {
-	key    store.Key
-	doc    bson.Raw
-	commit int // the number of the batch that inserted it
+	key store.Key
+	doc bson.Raw
 }
 
 // batch is how many keys are looked up while no other call uses the store.
@@ -56,17 +52,16 @@ const batch = 1000
 
 // New returns an empty store.
 func New() *Store {
-	s := &database{collections: map[string]*collection{}, news: make(chan struct{})}
+	s := &database{collections: map[string]*collection{}}
 	return &Store{engine.NewBase(s, &s.life, batch), s}
 }
 
-// Close drops all documents and ends each Watch, see [store.Store].
+// Close drops all documents, see [store.Store].
 func (s *Store) Close() error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	if s.db.life.End() {
 		s.db.collections = nil
-		close(s.db.news)
 	}
 	return nil
 }
@@ -106,24 +101,21 @@ func (c *collection) bounds(r store.Range, open bool) (from, to int) {
 
 // replace puts a copy of a document in the place of another.
 func (c *collection) replace(i int, doc bson.Raw) {
-	c.rows[i] = &row{c.rows[i].key, slices.Clone(doc), c.rows[i].commit}
+	c.rows[i] = &row{c.rows[i].key, slices.Clone(doc)}
 }
 
 // Insert stores documents, see [engine.Database].
 func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	err = s.in(ctx, name, func(c *collection) error {
-		s.commits++
 		for _, r := range rows {
 			if i, found := c.search(r.Key); !found {
-				c.rows = slices.Insert(c.rows, i, &row{r.Key, slices.Clone(r.Doc), s.commits})
+				c.rows = slices.Insert(c.rows, i, &row{r.Key, slices.Clone(r.Doc)})
 				s.collections[name] = c
 			} else if refused = append(refused, r.Duplicate()); b.Ordered() {
 				break
 			}
 		}
-		close(s.news)
-		s.news = make(chan struct{})
 		return nil
 	})
 	return refused, err
@@ -248,35 +240,4 @@ func (s *database) Drop(ctx context.Context, name string) (found bool, err error
 		return nil
 	})
 	return found, err
-}
-
-// Watch follows a collection, see [engine.Database].
-func (s *database) Watch(ctx context.Context, name string, r store.Range, yield func(bson.Raw) error) error {
-	for done := 0; ; {
-		var found []*row
-		var news <-chan struct{}
-		err := s.in(ctx, name, func(c *collection) error {
-			from, to := c.bounds(r, false)
-			for _, row := range c.rows[from:to] {
-				if row.commit > done {
-					found = append(found, row)
-				}
-			}
-			done, news = s.commits, s.news
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		slices.SortStableFunc(found, func(a, b *row) int { return cmp.Compare(a.commit, b.commit) })
-		for _, row := range found {
-			if err := yield(slices.Clone(row.doc)); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-news:
-		case <-ctx.Done():
-		}
-	}
 }

@@ -167,7 +167,10 @@ func (s *database) findOnce(ctx context.Context, collection string, q store.Quer
 
 // isLost reports whether the server has dropped a cursor, by the codes
 // CursorNotFound and CursorKilled.
-func isLost(err error) bool { return hasCode(err, 43, 237) }
+func isLost(err error) bool {
+	e, ok := errors.AsType[mongo.ServerError](err)
+	return ok && (e.HasErrorCode(43) || e.HasErrorCode(237))
+}
 
 // Now returns the time of the server, see [store.Now].
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
@@ -195,10 +198,7 @@ var brackets = func() []store.Key {
 // filter returns r as a query. The lower bound is left out of r if open is true.
 // The zero Range is every document, whatever its _id; any other range is keys
 // only.
-func filter(r store.Range, open bool) bson.D { return filterOf("_id", r, open) }
-
-// filterOf is filter for keys that are in another field.
-func filterOf(field string, r store.Range, open bool) bson.D {
+func filter(r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {
 		return bson.D{}
 	}
@@ -218,7 +218,7 @@ func filterOf(field string, r store.Range, open bool) bson.D {
 		if last = last || !r.To.IsZero() && r.To.Compare(brackets[i+1]) < 0; last && !r.To.IsZero() {
 			bounds = append(bounds, bson.E{Key: "$lt", Value: r.To})
 		}
-		parts = append(parts, bson.D{{Key: field, Value: bounds}})
+		parts = append(parts, bson.D{{Key: "_id", Value: bounds}})
 		if last {
 			break
 		}

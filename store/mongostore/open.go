@@ -22,31 +22,11 @@
 // Other programs may store documents whose _id is not a [store.Key]: a date, a UUID,
 // a document. Only the zero Range contains them.
 //
-// # Watching
-//
-// On a replica set or a sharded cluster of MongoDB 5.0 or later, [Store.Watch]
-// reads what is there from a snapshot and then the change stream from the
-// snapshot's time on, so each document comes once, whatever its id and the time of
-// its commit. A snapshot that is not available is tried again for a minute.
-// The server keeps a snapshot for five minutes unless configured otherwise; for a
-// caller that takes longer the rest is read from a later one. A stream whose cursor
-// or connection is lost is resumed after its latest event. The document of an event
-// that is too large is read by its key: if it was replaced meanwhile, in its new
-// form.
-//
-// Where the server has no change streams, Watch remembers the keys it has seen,
-// about 50 bytes for each. Every second it asks for keys with a time of
-// the latest minute. Those committed later than that, and those without a time,
-// are found by a pass over all keys of the range. Watch repeats it, and spends at
-// most a tenth of the time on it. A narrower range costs less. A document that is deleted and inserted again between two
-// passes is not noticed.
-//
 // # What was tested where
 //
-// The whole contract was tested on FerretDB 1.24, which has no change streams and
-// does not change documents atomically: the server of the tests makes changes take
-// turns, and conditional writes are safe on MongoDB only. What Watch, Find and
-// Linearizable exchange with a replica set was tested with the driver and a scripted
+// The whole contract was tested on FerretDB 1.24, which does not change documents
+// atomically: the server of the tests makes changes take turns, and conditional writes
+// are safe on MongoDB only. What Find and Linearizable exchange with a replica set was tested with the driver and a scripted
 // server. With OID_TEST_MONGODB set to the URL of a MongoDB the tests use that.
 package mongostore
 
@@ -73,9 +53,6 @@ import (
 // DefaultDatabase is the database of a URL that names none.
 const DefaultDatabase = "oid"
 
-// pollEvery is how often Watch looks for news where the server does not send them.
-const pollEvery = time.Second
-
 // serverWait is how long a call waits for a server, unless the URL has
 // serverSelectionTimeoutMS.
 const serverWait = 10 * time.Second
@@ -88,7 +65,6 @@ type Store struct {
 
 // database is the [engine.Database] of a Store.
 type database struct {
-	every  time.Duration // pollEvery, tests have others
 	hosts  string
 	client *mongo.Client
 	life   *engine.Lifetime
@@ -119,7 +95,7 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
 	s := newStore(database{
-		every: pollEvery, hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
+		hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
 		db: client.Database(name),
 		consistent: client.Database(name, options.Database().
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
@@ -166,7 +142,7 @@ func databaseName(uri string) (string, error) {
 // there, which otherwise end by themselves.
 const closeTime = time.Second
 
-// Close ends the connections. Sequences of Find and Watch that are under way end
+// Close ends the connections. Sequences of Find that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.db.life.End() {

@@ -29,9 +29,6 @@ type scripted struct {
 	received []bson.Raw
 }
 
-// cut is the answer that ends the connection instead.
-type cut struct{}
-
 func newScripted(t *testing.T) *scripted {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -131,7 +128,7 @@ func (s *scripted) answer(command bson.Raw) any {
 // greets a server whose version it does not know yet.
 const opQuery = 2004
 
-// serve answers one connection until its client or a cut ends it.
+// serve answers one connection until its client ends it.
 func (s *scripted) serve(c net.Conn) {
 	defer c.Close()
 	for {
@@ -149,11 +146,7 @@ func (s *scripted) serve(c net.Conn) {
 			s.t.Errorf("message that the script does not know: %v", err)
 			return
 		}
-		answer := s.answer(command)
-		if _, ok := answer.(cut); ok {
-			return
-		}
-		raw, err := bson.Marshal(answer)
+		raw, err := bson.Marshal(s.answer(command))
 		if err != nil {
 			s.t.Error(err)
 			return

@@ -59,14 +59,6 @@ func TestServerGoesAway(t *testing.T) {
 	s := open(t, uri+"?serverSelectionTimeoutMS=500")
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	watch := make(chan error, 1)
-	go func() {
-		for _, err := range s.Watch(ctx, "c", store.Range{}) {
-			if err != nil {
-				watch <- err
-			}
-		}
-	}()
 	stored := 0
 	for ctx.Err() == nil {
 		docs := make([]any, 100)
@@ -92,9 +84,6 @@ func TestServerGoesAway(t *testing.T) {
 	}
 	if ctx.Err() != nil {
 		t.Fatal("no error came")
-	}
-	if err := <-watch; !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("Watch: %v, want a word on the server", err)
 	}
 	for _, err := range s.Find(ctx, "c", store.Query{}) {
 		if err == nil || !strings.Contains(err.Error(), "does not answer") {
@@ -125,21 +114,12 @@ func TestForeignKeys(t *testing.T) {
 			t.Errorf("range %v holds %d documents, counted %d, %v, want %d", r, found, n, err, want)
 		}
 	}
-	watched := 0
-	for doc, err := range s.Watch(t.Context(), "c", store.Range{}) {
+	for doc, err := range s.Find(t.Context(), "c", store.Query{Limit: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if watched++; watched == 4 {
-			if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "a", Value: 2}}}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if watched == 5 {
-			if _, err := store.KeyOf(doc); !errors.Is(err, store.ErrKey) {
-				t.Errorf("the fifth document is %v", doc)
-			}
-			break
+		if _, err := store.KeyOf(doc); !errors.Is(err, store.ErrKey) {
+			t.Errorf("the first document is %v", doc)
 		}
 	}
 }
@@ -179,51 +159,4 @@ func TestPlanOfARange(t *testing.T) {
 			t.Errorf("the plan of %v is %s", r, winning)
 		}
 	}
-}
-
-// TestPollForgets: on a server without change streams, a document that is deleted
-// and later inserted again comes again.
-func TestPollForgets(t *testing.T) {
-	uri, _ := testenv.FerretDB(t)
-	s := open(t, uri)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	doc := bson.D{{Key: "_id", Value: "again"}}
-	if _, err := s.Insert(ctx, "c", doc); err != nil {
-		t.Fatal(err)
-	}
-	came := make(chan struct{}, 100)
-	go func() {
-		for _, err := range s.Watch(ctx, "c", store.Range{}) {
-			if err != nil {
-				return
-			}
-			came <- struct{}{}
-		}
-	}()
-	<-came
-	// It is forgotten by the next pass over all keys, whenever that is.
-	for wait := 100 * time.Millisecond; ; wait *= 2 {
-		if err := s.Delete(ctx, "c", mustKey(t, "again")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(wait)
-		if _, err := s.Insert(ctx, "c", doc); err != nil {
-			t.Fatalf("it never came again: %v", err)
-		}
-		select {
-		case <-came:
-			return
-		case <-time.After(wait):
-		}
-	}
-}
-
-func mustKey(t *testing.T, s string) store.Key {
-	t.Helper()
-	key, err := store.StringKey(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
 }

@@ -2,7 +2,6 @@ package mongostore_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
@@ -13,7 +12,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return open(t, testenv.MongoDB(t))
-	}, &storetest.Options{Common: !testenv.RealMongoDB(t), Polling: !testenv.ChangeStreams(t)})
+	}, &storetest.Options{Common: !testenv.RealMongoDB(t)})
 }
 
 // open opens a store that closes when the test ends.
@@ -23,7 +22,6 @@ func open(t *testing.T, uri string) *mongostore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.PollEvery(20 * time.Millisecond)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)

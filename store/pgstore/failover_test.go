@@ -14,8 +14,8 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// TestFailover kills the primary under eight processes that write, a follower,
-// registered processes and three that take turns with a lock, and promotes its
+// TestFailover kills the primary under eight processes that write, registered
+// processes and three that take turns with a lock, and promotes its
 // synchronous standby, again and again: the killed server becomes the next standby. A
 // URL with both hosts is all that they know.
 func TestFailover(t *testing.T) {
@@ -24,7 +24,6 @@ func TestFailover(t *testing.T) {
 	standby := primary.Standby()
 	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, standby))
 	s := open(t, uri)
-	f := follow(t, s, "c")
 	members := &members{uri: uri, blocks: map[string]bool{}}
 	defer members.end(t) // no write of theirs may wait for a standby that is gone
 	members.register(t)
@@ -46,7 +45,7 @@ func TestFailover(t *testing.T) {
 		primary, standby = standby, primary
 		awaitProgress(t, writers)
 	}
-	f.check(t, s, "c", stop())
+	checkStored(t, s, "c", stop())
 }
 
 // members are registered processes.

@@ -55,16 +55,11 @@ func (s *database) Lookup(ctx context.Context, collection string, keys []store.K
 
 // Count returns the number of documents with a key in r, see [engine.Database].
 func (s *database) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
-	where, args := condition(r, false, nil)
+	where, args := condition(r, false)
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		return noneIfMissing(c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n))
 	})
 	return n, err
-}
-
-// Find yields the documents that q asks for, see [engine.Database].
-func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
-	return s.pages(ctx, collection, q, "", nil, yield)
 }
 
 // Bounds of a page, which is read with one statement and then handed out.
@@ -75,33 +70,31 @@ const (
 	maxBytes  = 8 << 20 // where a page is broken off
 )
 
-// pages yields the documents of q for which the SQL condition filter, with its
-// arguments args, holds.
-func (s *database) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+// Find yields the documents that q asks for, see [engine.Database].
+func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
 	return engine.Pages(q, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
-		text, args := s.pageQuery(collection, q, filter, args, limit)
+		text, args := s.pageQuery(collection, q, limit)
 		p, err := s.page(ctx, text, args, limit)
 		return p.docs, p.next(), err
 	}, yield)
 }
 
-// pageQuery returns the query for the first documents of q for which filter holds.
-func (s *database) pageQuery(collection string, q store.Query, filter string, args []any, limit int) (string, []any) {
+// pageQuery returns the query for the first documents of q.
+func (s *database) pageQuery(collection string, q store.Query, limit int) (string, []any) {
 	r, open := engine.Bounds(q)
-	where, args := condition(r, open, slices.Clone(args))
+	where, args := condition(r, open)
 	order := ""
 	if q.Descending {
 		order = " DESC"
 	}
 	args = append(args, limit)
-	return fmt.Sprintf("SELECT doc FROM %s WHERE %s%s ORDER BY _id%s LIMIT $%d::bigint", s.table(collection), where, filter, order, len(args)), args
+	return fmt.Sprintf("SELECT doc FROM %s WHERE %s ORDER BY _id%s LIMIT $%d::bigint", s.table(collection), where, order, len(args)), args
 }
 
 // page holds what one query for documents returns.
 type page struct {
 	docs []bson.Raw
-	mark string // of the last row: its second column, if there is one
-	more bool   // there may be others
+	more bool // there may be others
 }
 
 // next returns how many documents the page after p should have, or 0 if there is none.
@@ -138,9 +131,6 @@ func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p pag
 			p.docs = slices.Grow(p.docs, limit-firstPage)
 		}
 		p.docs = append(p.docs, slices.Clone(values[0]))
-		if len(values) > 1 {
-			p.mark = string(values[1])
-		}
 		if size += len(values[0]); size < maxBytes || len(p.docs) == limit {
 			continue
 		}

@@ -28,9 +28,6 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 		return in.refused, nil
 	}
 	err := s.do(ctx, in.store)
-	if err == nil {
-		s.announcer.announce(collection, false)
-	}
 	return in.refused, err
 }
 

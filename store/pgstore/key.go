@@ -75,10 +75,10 @@ func floor(n int64) float64 {
 	return f
 }
 
-// condition returns r as SQL, with its arguments added to args. The lower bound is
-// not part of it if open is true.
-func condition(r store.Range, open bool, args []any) (string, []any) {
-	where := engine.Where(r, open, func(key store.Key) string {
+// condition returns r as SQL, with its arguments. The lower bound is not part of it if open
+// is true.
+func condition(r store.Range, open bool) (where string, args []any) {
+	where = engine.Where(r, open, func(key store.Key) string {
 		args = append(args, bound(key))
 		return fmt.Sprintf("$%d", len(args))
 	})

@@ -12,30 +12,27 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// channel returns the name of the channel on which the writers of a schema notify
-// its watchers. A message is the digest of a topic: the name of a collection that has
-// new documents, or that of a [store.Signaler] after a NUL, which no collection has.
+// channel returns the name of the channel on which the signals of a schema are sent. A
+// message is the digest of a topic.
 func (s *database) channel() string { return "oid_" + digest(s.schema) }
 
-// topicOf returns a topic of a [store.Signaler] as it is announced.
-func topicOf(signal string) string { return "\x00" + signal }
-
 // Signal notifies those that listen, see [store.Signaler].
-func (s *Store) Signal(topics ...string) {
-	for _, t := range topics {
-		s.db.announcer.announce(topicOf(t), true)
-	}
-}
+func (s *Store) Signal(topics ...string) { s.db.announcer.announce(topics) }
 
 // Listen makes a listener of notifications, see [store.Signaler].
-func (s *Store) Listen(signal string) (signals <-chan struct{}, works func() bool, stop func()) {
-	signals, stop = s.db.listener.listen(topicOf(signal))
-	return signals, s.db.listener.up.Load, stop
+func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
+	l := &s.db.listener
+	l.begin.Do(func() {
+		if s.db.direct {
+			l.running.Go(l.run)
+		}
+	})
+	signals, stop = l.waiting.Add(digest(topic))
+	return signals, l.up.Load, stop
 }
 
-// listener wakes the calls of Watch, and those that listen for signals, when a writer has
-// notified them. It has a connection of its own from the first of them until Close.
-// What it says is a hint: one that is not woken looks by itself after some time.
+// listener wakes those that listen for signals. It has a connection of its own from the
+// first of them until Close.
 type listener struct {
 	s       *database
 	config  *pgx.ConnConfig
@@ -53,24 +50,13 @@ func (l *listener) start(s *database, config *pgx.ConnConfig) {
 	l.life, l.end = context.WithCancel(context.Background())
 }
 
-// listen returns a channel that gets a value when a topic was announced, and the
-// function that ends this.
-func (l *listener) listen(topic string) (news <-chan struct{}, stop func()) {
-	l.begin.Do(func() {
-		if l.s.direct {
-			l.running.Go(l.run)
-		}
-	})
-	return l.waiting.Add(digest(topic))
-}
-
 // run listens until Close, on one connection after another.
 func (l *listener) run() {
 	for l.life.Err() == nil {
 		began := time.Now()
 		l.receive(l.life)
 		l.up.Store(false)
-		l.waiting.Wake("") // they look more often now
+		l.waiting.Wake("") // they learn that no signals arrive
 		select {
 		case <-l.life.Done():
 		case <-time.After(time.Until(began.Add(time.Second))):
@@ -109,47 +95,35 @@ func (l *listener) close() {
 	l.running.Wait()
 }
 
-// announceEvery is how often a writer notifies of new documents at most. Notifications
-// wait for one another when they are committed, so they are not part of the inserts.
-const announceEvery = 20 * time.Millisecond
-
-// announcer notifies watchers of what this Store has inserted, and sends its signals.
+// announcer sends the signals of a Store, in the background.
 type announcer struct {
 	s       *database
 	sending sync.Mutex // one at a time
 
 	mu      sync.Mutex
-	pending map[string]bool // topics
-	timer   *time.Timer     // of the next send; nil if there is none
-	last    time.Time
+	pending map[string]bool // topics that are not sent yet
 }
 
-// announce notifies those that listen for a topic, at once or within announceEvery.
-func (a *announcer) announce(topic string, now bool) {
+// announce has topics sent. Those that come while others are sent go together.
+func (a *announcer) announce(topics []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.pending == nil {
 		a.pending = map[string]bool{}
+		go a.send()
 	}
-	a.pending[topic] = true
-	wait := time.Until(a.last.Add(announceEvery))
-	if now {
-		wait = 0
-	}
-	if a.timer == nil {
-		a.timer = time.AfterFunc(wait, a.send)
-	} else if now {
-		a.timer.Reset(0)
+	for _, topic := range topics {
+		a.pending[topic] = true
 	}
 }
 
-// send notifies of what is pending.
+// send sends what is pending.
 func (a *announcer) send() {
 	a.sending.Lock()
 	defer a.sending.Unlock()
 	a.mu.Lock()
 	pending := a.pending
-	a.pending, a.timer, a.last = nil, nil, time.Now()
+	a.pending = nil
 	a.mu.Unlock()
 	if len(pending) == 0 {
 		return

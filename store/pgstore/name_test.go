@@ -38,7 +38,7 @@ func TestBoundsThatAreTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, args := condition(store.Range{From: bound, To: bound}, false, nil)
+	_, args := condition(store.Range{From: bound, To: bound}, false)
 	for text, below := range map[string]bool{
 		"a": true, "m": true, strings.Repeat("m", maxString-1): true, strings.Repeat("m", maxString): true,
 		strings.Repeat("m", maxString-1) + "n": false, "n": false,

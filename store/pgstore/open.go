@@ -29,7 +29,7 @@
 //
 // A pooler that lends a connection for one transaction, such as pgbouncer with
 // pool_mode = transaction, is detected when the store opens: statements are then not
-// kept prepared, and Watch polls. Nothing has to be configured.
+// kept prepared, and signals do not arrive. Nothing has to be configured.
 //
 // # The tables
 //
@@ -38,14 +38,13 @@
 //	CREATE TABLE oid.events (
 //		_id  bytea  PRIMARY KEY,
 //		doc  bytea  NOT NULL,
-//		xid  xid8   NOT NULL DEFAULT pg_current_xact_id(),
 //		call bigint NOT NULL)
 //
 // _id is the key in bytes whose order is that of the keys: a tag, then the number,
 // the string or the twelve bytes of the ObjectId (after 30 in hexadecimal), so a range
 // of keys is a scan of the primary key. A string has at most 2,600 bytes. doc is
-// the document with its _id, as BSON; xid is the transaction that inserted it, and
-// call a random number of the call that did. A name that begins with ^ has ^0 before
+// the document with its _id, as BSON, and call is a random number of the call that inserted
+// it. A name that begins with ^ has ^0 before
 // it. A name of more than 63 bytes, which PostgreSQL does not have, is ^2 with a digest
 // and the name's beginning; the comment of the table is the name. The table ^1format
 // holds the version of all this, and Open refuses one that it does not know.
@@ -55,24 +54,9 @@
 // therefore sets the fillfactor of a table that has none to 50; other values can be
 // set with ALTER TABLE.
 //
-// # Watching
-//
-// [Store.Watch] compares PostgreSQL's snapshots: it reads the documents of the
-// transactions that can be seen now and could not be seen before, whenever and in
-// whatever order those began. Nothing is missed, and a transaction that takes a long
-// time holds nobody up. Writers notify watchers with NOTIFY, in a transaction of its
-// own and at most fifty times a second; where notifications do not arrive Watch looks
-// every 200 ms. The table is read by the index of xid.
-//
-// On a standby Watch sees a document when all transactions that began before its own
-// have ended. If a standby that had not received everything becomes the primary, Watch
-// ends with an error as soon as it notices: what it had returned may be gone.
-//
 // # Proven on
 //
-// The tests run on PostgreSQL 15 and on pgbouncer 1.18 in front of it. PostgreSQL 13
-// is the oldest that has the functions in use. Servers that speak PostgreSQL's
-// protocol need pg_current_xact_id, pg_current_snapshot and the type xid8.
+// The tests run on PostgreSQL 15 and on pgbouncer 1.18 in front of it.
 package pgstore
 
 import (
@@ -98,15 +82,9 @@ import (
 // DefaultSchema is the schema of a URL without oid_schema.
 const DefaultSchema = "oid"
 
-const (
-	// pollEvery is how often Watch looks for new documents where the server does not
-	// send notifications, and a tenth of how often it does where it sends them.
-	pollEvery = 200 * time.Millisecond
-
-	// retryFor is how long a call tries again after it lost its connection to the
-	// server, for example because that failed over.
-	retryFor = 30 * time.Second
-)
+// retryFor is how long a call tries again after it lost its connection to the
+// server, for example because that failed over.
+const retryFor = 30 * time.Second
 
 // Limits that a URL may change by connect_timeout and pool_max_conns.
 const (
@@ -122,7 +100,6 @@ type Store struct {
 
 // database is the [engine.Database] of a Store.
 type database struct {
-	poll      time.Duration // pollEvery, tests have others
 	schema    string
 	hosts     string
 	pool      *pgxpool.Pool
@@ -152,7 +129,7 @@ type querier interface {
 // server answers, or the schema belongs to another program or a newer version of
 // this one.
 func Open(ctx context.Context, uri string) (*Store, error) {
-	s := &database{poll: pollEvery}
+	s := &database{}
 	s.announcer.s = s
 	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, uri); err != nil {
@@ -247,7 +224,7 @@ func hosts(config *pgx.ConnConfig) string {
 // the last notification, and the farewell on each connection.
 const closeTime = time.Second
 
-// Close ends the connections. Sequences of Find and Watch that are under way end
+// Close ends the connections. Sequences of Find that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.db.life.End() {

@@ -63,7 +63,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 }
 
 // TestCloseDoesNotWaitForASilentServer: Close gives connections up that the server does not
-// end with it, also that of Watch.
+// end with it, also that of Listen.
 func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	server := testenv.SharedPostgres(t)
 	cable := testenv.NewCable(t, server.Addr)

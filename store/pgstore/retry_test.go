@@ -40,30 +40,3 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
-
-// TestMoments settles snapshots of a primary and of a standby, which lists no
-// transactions under way.
-func TestMoments(t *testing.T) {
-	for _, test := range []struct {
-		first, next int64
-		underWay    []int64
-		last        int64
-		standby     bool
-		want        string
-	}{
-		{100, 100, nil, 90, false, "{90 [] 100}"},
-		{90, 100, []int64{90, 95}, 97, false, "{97 [90 95] 100}"},
-		{90, 100, []int64{90, 95}, 93, false, "{93 [90] 100}"},
-		{90, 100, []int64{90, 95}, 95, false, "{95 [90] 100}"},
-		{90, 100, nil, 97, true, "{89 [] 100}"},
-		{90, 100, nil, 80, true, "{80 [] 100}"},
-		{90, 100, nil, 100, true, "{100 [] 100}"}, // restored from a dump
-		{90, 100, nil, 100, false, "{100 [] 100}"},
-	} {
-		m := moment{last: test.last, underWay: test.underWay, next: test.next}
-		m.settle(test.first, test.standby)
-		if got := fmt.Sprint(m); got != test.want || m.underWay == nil {
-			t.Errorf("%+v: %s", test, got)
-		}
-	}
-}

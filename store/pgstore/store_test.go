@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,9 +24,7 @@ func TestStoreBehindPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := testenv.SharedPgBouncer(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
-		polled := open(t, testenv.PostgresSchema(t, s))
-		polled.PollEvery(5 * time.Millisecond)
-		return polled
+		return open(t, testenv.PostgresSchema(t, s))
 	}, nil)
 }
 

@@ -22,7 +22,6 @@ const (
 	formatTable = "^1format"
 	longName    = "^2" // before the digest and the beginning of a name that is too long
 	keyIndex    = "^3"
-	newsIndex   = "^4"
 )
 
 // encodeName returns the name of the table of a collection.
@@ -127,11 +126,8 @@ func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) e
 		}
 		name := encodeName(collection)
 		statements = append(statements,
-			fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (_id bytea NOT NULL, doc bytea NOT NULL,
-				xid xid8 NOT NULL DEFAULT pg_current_xact_id(), call bigint NOT NULL, CONSTRAINT %s PRIMARY KEY (_id))`,
-				s.qualified(name), pgx.Identifier{keyIndex + digest(collection)}.Sanitize()),
-			fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (xid)", pgx.Identifier{newsIndex + digest(collection)}.Sanitize(), s.qualified(name)),
-		)
+			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (_id bytea NOT NULL, doc bytea NOT NULL, call bigint NOT NULL, CONSTRAINT %s PRIMARY KEY (_id))",
+				s.qualified(name), pgx.Identifier{keyIndex + digest(collection)}.Sanitize()))
 		if strings.HasPrefix(name, longName) {
 			statements = append(statements, "COMMENT ON TABLE "+s.qualified(name)+" IS '"+strings.ReplaceAll(collection, "'", "''")+"'")
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -85,7 +84,6 @@ func answerIsLost(t *testing.T, server string) {
 			if s, err = pgstore.Open(t.Context(), strings.Replace(uri, addr, c.Addr, 1)); err != nil {
 				t.Fatal(err)
 			}
-			s.PollEvery(time.Hour)
 			lost := c.Lost()
 			c.LoseAnswer(n)
 			if err := write(); err != nil {

@@ -60,7 +60,7 @@ const deletePage = 5000
 
 // DeleteRange removes the documents with a key in r, see [engine.Database].
 func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
-	where, args := condition(r, false, nil)
+	where, args := condition(r, false)
 	t := s.table(collection)
 	// Rows are locked in the order of their keys, as by all writers.
 	query := fmt.Sprintf("WITH page AS (SELECT _id FROM %s WHERE %s ORDER BY _id LIMIT %d FOR UPDATE) DELETE FROM %[1]s t USING page WHERE t._id = page._id", t, where, deletePage)

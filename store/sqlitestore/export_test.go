@@ -8,7 +8,7 @@ import (
 
 // PageQuery returns the query that Find sends to SQLite, for tests of its plan.
 func PageQuery(collection string, q store.Query) (string, []any) {
-	asked := pageQuery(collection, q, "", nil)
+	asked := pageQuery(collection, q)
 	return asked.text, asked.args
 }
 

@@ -2,7 +2,6 @@ package sqlitestore_test
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -173,43 +171,6 @@ func TestPlanOfARange(t *testing.T) {
 	}
 }
 
-// A watcher that is further behind than the notes of commits reach must still
-// see every document.
-func TestWatchFarBehind(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "s.db")
-	s := open(t, path, nil)
-	w := open(t, path, &sqlitestore.Options{ReadOnly: true, Poll: 1})
-	const commits = 2500
-	if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: int32(0)}}); err != nil {
-		t.Fatal(err)
-	}
-	seen := map[store.Key]bool{}
-	for doc, err := range w.Watch(t.Context(), "c", store.Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := store.KeyOf(doc)
-		if err != nil || seen[key] {
-			t.Fatalf("Watch returned %v again, or %v", key, err)
-		}
-		seen[key] = true
-		if len(seen) == 1 { // while the watcher waits for us
-			for i := range commits {
-				if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: int32(-1 - i)}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if len(seen) == commits+1 {
-			break
-		}
-	}
-	if n := query(t, path, `SELECT count(*) FROM "^1commits"`)[0]; len(n) > 4 || n >= "2500" {
-		t.Errorf("%s notes of commits are kept", n)
-	}
-}
-
 func TestSync(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), &sqlitestore.Options{Sync: true})
 	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
@@ -224,7 +185,7 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := sqlitestore.Open(t.Context(), path, &sqlitestore.Options{ReadOnly: true, Poll: time.Millisecond})
+	reader, err := sqlitestore.Open(t.Context(), path, &sqlitestore.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,31 +193,11 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 	if n, err := reader.Count(t.Context(), "c", store.Range{}); n != 0 || err != nil {
 		t.Errorf("Count = %d, %v, want 0", n, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	id := objectid.New()
-	go func() {
-		time.Sleep(20 * time.Millisecond) // lets the watch look at the empty file
-		writer, err := sqlitestore.Open(ctx, path, nil)
-		if err != nil {
-			t.Error(err)
-			cancel()
-			return
-		}
-		defer writer.Close()
-		if _, err := writer.Insert(ctx, "c", bson.D{{Key: "_id", Value: id}}); err != nil {
-			t.Error(err)
-			cancel()
-		}
-	}()
-	for doc, err := range reader.Watch(ctx, "c", store.Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if key, err := store.KeyOf(doc); key != store.IDKey(id) || err != nil {
-			t.Errorf("saw %v, %v, want %v", key, err, id)
-		}
-		return
+	if _, err := open(t, path, nil).Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := reader.Count(t.Context(), "c", store.Range{}); n != 1 || err != nil {
+		t.Errorf("Count = %d, %v, want 1", n, err)
 	}
 }
 

@@ -63,23 +63,17 @@ func (s *database) Count(ctx context.Context, collection string, r store.Range) 
 	return n, err
 }
 
-// Find yields the documents that q asks for, see [engine.Database].
-func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
-	return s.pages(ctx, collection, q, "", nil, yield)
-}
-
 // Bounds of what is read with one statement and then handed out.
 const (
 	pageDocs  = 2000
 	pageBytes = 1 << 20
 )
 
-// pages yields the documents of q for which the SQL condition filter holds, or all
-// if it is empty.
-func (s *database) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+// Find yields the documents that q asks for, see [engine.Database].
+func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
 	return engine.Pages(q, pageDocs, func(q store.Query, limit int) (page []bson.Raw, next int, err error) {
 		size := 0
-		err = s.rows(ctx, pageQuery(collection, q, filter, args), func(rows *sql.Rows) (bool, error) {
+		err = s.rows(ctx, pageQuery(collection, q), func(rows *sql.Rows) (bool, error) {
 			var doc []byte
 			if err := rows.Scan(&doc); err != nil {
 				return false, err
@@ -94,24 +88,17 @@ func (s *database) pages(ctx context.Context, collection string, q store.Query, 
 	}, yield)
 }
 
-// pageQuery returns the query for the documents of q for which filter holds. It has
-// no LIMIT: with a number for it the text would change with each limit, and with a
-// parameter SQLite would prepare it again each time.
-func pageQuery(collection string, q store.Query, filter string, more []any) query {
+// pageQuery returns the query for the documents of q. It has no LIMIT: with a number for
+// it the text would change with each limit, and with a parameter SQLite would prepare it
+// again each time.
+func pageQuery(collection string, q store.Query) query {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open)
 	order := ""
 	if q.Descending {
 		order = " DESC"
 	}
-	if filter != "" {
-		where += " AND " + filter
-	}
-	return query{
-		text: "SELECT doc FROM " + table(collection) + " WHERE " + where + " ORDER BY _id" + order,
-		args: append(args, more...),
-		long: filter != "", // what it passes over has no bound
-	}
+	return query{text: "SELECT doc FROM " + table(collection) + " WHERE " + where + " ORDER BY _id" + order, args: args}
 }
 
 // query is a query for reading.

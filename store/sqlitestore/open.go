@@ -22,8 +22,8 @@
 // files may be damaged if anybody writes meanwhile. [Store.Backup] copies a store
 // that is in use.
 //
-// A store whose file was deleted, moved or replaced while it is open refuses writes
-// and ends Watch: open it again. The first process that notices that the path has no
+// A store whose file was deleted, moved or replaced while it is open refuses writes:
+// open it again. The first process that notices that the path has no
 // file any more, at the latest when it closes the store, copies the latest commits
 // into the moved file, which is then complete. If that fails, the error names the file
 // PATH-wal: move it beside the moved file, with that file's name and -wal. This is also
@@ -53,18 +53,12 @@
 // Each collection is a table of that name, where ^ and upper-case letters are
 // preceded by ^, since SQLite's names are case-insensitive:
 //
-//	CREATE TABLE "events" (_id ANY PRIMARY KEY, seq INTEGER, doc BLOB) STRICT, WITHOUT ROWID
+//	CREATE TABLE "events" (_id ANY PRIMARY KEY, doc BLOB NOT NULL) STRICT, WITHOUT ROWID
 //
 // _id is an INTEGER, a REAL, a TEXT or a BLOB of 12 bytes, so that SQLite's own
-// order is that of the keys; doc is the document with its _id, as BSON; seq is
-// the number of the commit that inserted it. A range of keys is a search of the
-// primary key. Other programs may change rows if they keep _id and doc consistent.
+// order is that of the keys; doc is the document with its _id, as BSON. A
+// range of keys is a search of the primary key. Other programs may change rows if they keep _id and doc consistent.
 // PRAGMA user_version is the version of this format, 1.
-//
-// [Store.Watch] asks SQLite every [Options.Poll] whether there are new commits. The
-// table "^1commits" records which keys the latest commits inserted, so that only
-// these parts of a collection are read for documents with a new seq; for a watcher
-// that is further behind, all of its range is.
 package sqlitestore
 
 import (
@@ -95,9 +89,6 @@ type Options struct {
 	// Sync makes every commit wait until the disk has it, so that it survives
 	// a loss of power too.
 	Sync bool
-
-	// Poll is how often Watch looks for news. Default: 100ms.
-	Poll time.Duration
 
 	networkFS func(folder string) string // tests have another
 }
@@ -143,9 +134,6 @@ const (
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
-	if s.options.Poll <= 0 {
-		s.options.Poll = 100 * time.Millisecond
-	}
 	if s.options.networkFS == nil {
 		s.options.networkFS = networkFS
 	}
@@ -277,8 +265,7 @@ func (s *database) prepareFile(ctx context.Context) error {
 		if ours || err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d;
-			CREATE TABLE "^1commits" (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, low ANY NOT NULL, high ANY NOT NULL) STRICT`, applicationID, formatVersion))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, formatVersion))
 		return err
 	})
 }
@@ -310,7 +297,7 @@ func (s *database) url(q url.Values) string {
 }
 
 // Close gives back the space that deletions have freed and closes the file. Sequences
-// of Find and Watch that are under way end with [store.ErrClosed].
+// of Find that are under way end with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil

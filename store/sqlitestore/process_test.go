@@ -28,7 +28,6 @@ import (
 var roles = map[string]func(args []string) error{
 	"write":   write,
 	"count":   count,
-	"watch":   watch,
 	"forever": writeForever,
 	"openers": openAtOnce,
 }
@@ -84,7 +83,7 @@ func write(args []string) error {
 // openWhenThere opens the file for reading as soon as a writer has made it.
 func openWhenThere(path string) (*sqlitestore.Store, error) {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		s, err := sqlitestore.Open(context.Background(), path, &sqlitestore.Options{ReadOnly: true, Poll: 5 * time.Millisecond})
+		s, err := sqlitestore.Open(context.Background(), path, &sqlitestore.Options{ReadOnly: true})
 		if err == nil || !errors.Is(err, os.ErrNotExist) || time.Now().After(end) {
 			return s, err
 		}
@@ -116,28 +115,6 @@ func count(args []string) error {
 		}
 	}
 	return s.Close()
-}
-
-// watch reads the documents as they come, and looks whether each comes once.
-func watch(args []string) error {
-	s, err := openWhenThere(args[0])
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for doc, err := range s.Watch(context.Background(), "shared", store.Range{}) {
-		if err != nil {
-			return fmt.Errorf("watcher: %w", err)
-		}
-		name := fmt.Sprint(doc.Lookup("writer"), doc.Lookup("i"))
-		if seen[name] {
-			return fmt.Errorf("watcher: document %s came twice", name)
-		}
-		if seen[name] = true; len(seen) == writers*each {
-			return s.Close()
-		}
-	}
-	return nil
 }
 
 // openers is how many stores openAtOnce opens.
@@ -189,7 +166,7 @@ func TestManyProcesses(t *testing.T) {
 	for i := range writers {
 		all = append(all, again(ctx, "write", path, strconv.Itoa(i)))
 	}
-	all = append(all, again(ctx, "count", path), again(ctx, "watch", path))
+	all = append(all, again(ctx, "count", path))
 	for _, cmd := range all { // all at once: they also make the file at once
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

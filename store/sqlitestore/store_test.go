@@ -3,7 +3,6 @@ package sqlitestore_test
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/storetest"
@@ -13,7 +12,7 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return open(t, filepath.Join(t.TempDir(), "store.db"), &sqlitestore.Options{Poll: 5 * time.Millisecond})
+		return open(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	}, nil)
 }
 

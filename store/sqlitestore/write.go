@@ -182,24 +182,17 @@ type prepared struct {
 }
 
 // exec runs a statement and returns how many rows it has changed.
-func (p prepared) exec(query string, args ...any) (int64, error) {
-	statement, err := p.get(query)
-	if err != nil {
-		return 0, err
+func (p prepared) exec(query string, args ...any) (n int64, err error) {
+	statement := p.kept[query]
+	if statement == nil {
+		if statement, err = p.tx.PrepareContext(p.ctx, query); err != nil {
+			return 0, err
+		}
+		p.kept[query] = statement
 	}
 	result, err := statement.ExecContext(p.ctx, args...)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-func (p prepared) get(query string) (statement *sql.Stmt, err error) {
-	if statement = p.kept[query]; statement == nil {
-		statement, err = p.tx.PrepareContext(p.ctx, query)
-	}
-	if err == nil {
-		p.kept[query] = statement
-	}
-	return statement, err
 }

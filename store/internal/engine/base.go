@@ -39,8 +39,6 @@ type Database interface {
 	Collections(ctx context.Context) ([]string, error)
 	// Drop removes a collection, and reports whether there was one.
 	Drop(ctx context.Context, collection string) (found bool, err error)
-	// Watch follows a collection, see [store.Store].
-	Watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error
 }
 
 // Base is a [store.Store] in a Database, but for Close.
@@ -227,16 +225,6 @@ func (b Base) Drop(ctx context.Context, collection string) error {
 		return fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection)
 	}
 	return err
-}
-
-// Watch follows a collection, see [store.Store].
-func (b Base) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return Sequence(func(yield func(bson.Raw) error) error {
-		if err := b.life.Check(ctx, collection); err != nil {
-			return err
-		}
-		return b.db.Watch(ctx, collection, r, yield)
-	})
 }
 
 // Lifetime is that of a store. The zero Lifetime has not ended.

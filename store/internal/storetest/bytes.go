@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"bytes"
-	"context"
 	"iter"
 	"slices"
 	"testing"
@@ -81,7 +80,6 @@ func testReturnedBytes(t testing.TB, s store.Store) {
 			return []bson.Raw{doc}, err
 		},
 		"SwapMany": func() ([]bson.Raw, error) { return s.SwapMany(ctx, "c", swaps()) },
-		"Watch":    func() ([]bson.Raw, error) { return first(2, s.Watch(ctx, "c", store.Range{})) },
 	} {
 		docs, err := read()
 		if err != nil {
@@ -113,31 +111,4 @@ func first(n int, seq iter.Seq2[bson.Raw, error]) (docs []bson.Raw, err error) {
 		}
 	}
 	return docs, nil
-}
-
-// testWatchedBytes: two watchers do not share the documents that come.
-func testWatchedBytes(t testing.TB, s store.Store) {
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	next := make([]func() (bson.Raw, error, bool), 2)
-	for i := range next {
-		var stop func()
-		next[i], stop = iter.Pull2(s.Watch(ctx, "c", store.Range{}))
-		defer stop()
-	}
-	for round := range 4 {
-		key := store.IntKey(int64(round))
-		insert(t, s, "c", key)
-		want := slices.Clone(get(t, s, "c", key))
-		for i := range next {
-			doc, err, _ := next[i]()
-			if !bytes.Equal(doc, want) || err != nil {
-				t.Fatalf("watcher %d received %v, %v, want %v", i, doc, err, want)
-			}
-			clear(doc[:cap(doc)])
-		}
-		if got := get(t, s, "c", key); !bytes.Equal(got, want) {
-			t.Errorf("after watchers changed what they received the store has %v, want %v", got, want)
-		}
-	}
 }

@@ -186,8 +186,3 @@ func (f *faulty) Drop(ctx context.Context, name string) error {
 	s, ctx, name := f.with("Drop", ctx, name)
 	return f.failed("Drop", s.Drop(ctx, name))
 }
-
-func (f *faulty) Watch(ctx context.Context, name string, r store.Range) iter.Seq2[bson.Raw, error] {
-	s, ctx, name := f.with("Watch", ctx, name)
-	return f.sequence("Watch", s.Watch(ctx, name, f.span("Watch", r)))
-}

@@ -180,7 +180,7 @@ func testMissingCollection(t testing.TB, s store.Store) {
 }
 
 // calls calls every method but Close, for tests of what all must do, and returns their
-// errors. Watch has an error of ours if it does not end by one at once.
+// errors.
 func calls(ctx context.Context, s store.Store, collection string) map[string]error {
 	errs := map[string]error{}
 	doc := bson.D{{Key: "_id", Value: int32(1)}}
@@ -201,17 +201,9 @@ func calls(ctx context.Context, s store.Store, collection string) map[string]err
 	_, errs["DeleteRange"] = s.DeleteRange(ctx, collection, store.Range{})
 	errs["Drop"] = s.Drop(ctx, collection)
 	_, errs["Collections"] = s.Collections(ctx)
-	errs["Find"], errs["Watch"] = nil, nil // unless they yield
+	errs["Find"] = nil // unless it yields
 	for _, err := range s.Find(ctx, collection, store.Query{}) {
 		errs["Find"] = err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("it goes on"))
-	defer cancel()
-	for _, err := range s.Watch(ctx, collection, store.Range{}) {
-		if errs["Watch"] = err; err == nil {
-			errs["Watch"] = errors.New("it returned a document")
-			break
-		}
 	}
 	return errs
 }

@@ -32,7 +32,7 @@ func TestFaulty(t *testing.T) {
 func TestOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range checks(Options{}) {
-		if slices.Contains([]string{"WatchManyWriters", "ManyGoroutines", "SwapHistories"}, c.name) {
+		if slices.Contains([]string{"ManyGoroutines", "SwapHistories"}, c.name) {
 			t.Run(c.name, func(t *testing.T) { c.run(t, memstore.New()) })
 		}
 	}
@@ -149,24 +149,6 @@ func mutants() []mutant {
 		{"Drop", "removes nothing", func(f *faulty) { f.Store = dropsNothing{f.Store} }},
 		{"EmptiedCollection", "does not list empty collections", func(f *faulty) { f.Store = hidesEmpty{f.Store} }},
 		{"ManyGoroutines", "refuses one document of fifty", func(f *faulty) { f.Store = &refusesSome{Store: f.Store} }},
-		{"WatchBeginsWithWhatIsThere", "returns replaced documents again", func(f *faulty) { f.Store = insertsReplaced{f.Store} }},
-		{"WatchBeginsWithWhatIsThere", "returns swapped documents again", func(f *faulty) { f.Store = insertsSwapped{f.Store} }},
-		{"WatchBeginsWithWhatIsThere", "returns each document twice", watches(func() func(store.Key) int {
-			return func(store.Key) int { return 2 }
-		})},
-		{"WatchBeginsWithWhatIsThere", "does not end with its context", ignoresContext("Watch")},
-		{"WatchLateSmallerKeys", "reads on from the greatest key", readsOnFromGreatest},
-		{"WatchManyWriters", "reads on from the greatest key", readsOnFromGreatest},
-		{"WatchReinsertion", "ignores a document that is inserted again", watches(func() func(store.Key) int {
-			seen := map[store.Key]int{}
-			return func(key store.Key) int { seen[key]++; return 1 / seen[key] }
-		})},
-		{"WatchWhileReading", "repeats what came between the first reading and the stream", func(f *faulty) { f.Store = findsThenWatches{f.Store, true} }},
-		{"WatchWhileReading", "misses what came between the first reading and the stream", func(f *faulty) { f.Store = findsThenWatches{f.Store, false} }},
-		{"WatchEndsWithClose", "does not end Watch with Close", func(f *faulty) { f.Store = staysOpen{f.Store} }},
-		{"WatchEndsWithClose", "ends Watch with another error", func(f *faulty) {
-			f.fails = func(string, error) error { return errors.New("it is over") }
-		}},
 		{"GivenBytes", "changes what Insert is given", func(f *faulty) { f.Store = clearsGiven{f.Store} }},
 		{"GivenBytes", "keeps what Insert is given", keepsGiven("InsertMany")},
 		{"GivenBytes", "keeps what Replace is given", keepsGiven("Replace")},
@@ -178,18 +160,17 @@ func mutants() []mutant {
 				return room[len(room)-len(doc):]
 			}
 		}},
-		{"WatchedBytes", "gives all watchers one copy", givesOneCopy("Watch")},
 		{"StateMachine", "deletes the upper bound too", spans("DeleteRange", includesTo)},
 	}
-	for _, call := range []string{"Get", "GetMany", "Find", "FindMany", "SwapMany", "Watch"} {
+	for _, call := range []string{"Get", "GetMany", "Find", "FindMany", "SwapMany"} {
 		all = append(all, mutant{"ReturnedBytes", "returns its own bytes: " + call, givesOneCopy(call)})
 	}
-	for call, check := range map[string]string{"Find": "Find", "FindMany": "FindMany", "Count": "Find", "DeleteRange": "DeleteRange", "Watch": "WatchRange"} {
+	for call, check := range map[string]string{"Find": "Find", "FindMany": "FindMany", "Count": "Find", "DeleteRange": "DeleteRange"} {
 		all = append(all,
 			mutant{check, "includes the upper bound: " + call, spans(call, includesTo)},
 			mutant{check, "excludes the lower bound: " + call, spans(call, func(r store.Range) store.Range { r.From = after(r.From); return r })})
 	}
-	for _, call := range []string{"InsertMany", "Replace", "SwapMany", "Get", "GetMany", "Find", "FindMany", "Count", "Delete", "DeleteRange", "Drop", "Watch", "Collections"} {
+	for _, call := range []string{"InsertMany", "Replace", "SwapMany", "Get", "GetMany", "Find", "FindMany", "Count", "Delete", "DeleteRange", "Drop", "Collections"} {
 		all = append(all,
 			mutant{"Cancelled", "does not look at its context: " + call, ignoresContext(call)},
 			mutant{"Closed", "works after Close: " + call, begins(call, func(w *work) { w.Store = memstore.New() })})
@@ -208,8 +189,6 @@ func mutants() []mutant {
 // survives shows what an engine may break without failing the suite.
 func TestMutants(t *testing.T) {
 	testenv.WithoutRace(t)
-	defer func(d time.Duration) { limit = d }(limit)
-	limit = 200 * time.Millisecond // a mutant that does not answer is broken enough
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
 		before := flag.Lookup(name).Value.String()
 		defer flag.Set(name, before)
@@ -413,30 +392,6 @@ func (s upserts) Replace(ctx context.Context, name string, doc any) error {
 	return err
 }
 
-// insertAgain puts a document in the place of one that has its key.
-func insertAgain(ctx context.Context, s store.Store, name string, doc bson.Raw) {
-	if s.Delete(ctx, name, keyOf(doc)) == nil {
-		_, _ = s.Insert(ctx, name, doc)
-	}
-}
-
-type insertsReplaced struct{ store.Store }
-
-func (s insertsReplaced) Replace(ctx context.Context, name string, doc any) error {
-	insertAgain(ctx, s, name, document(doc))
-	return nil
-}
-
-type insertsSwapped struct{ store.Store }
-
-func (s insertsSwapped) SwapMany(ctx context.Context, name string, swaps []store.Swap) ([]bson.Raw, error) {
-	docs, err := s.Store.SwapMany(ctx, name, swaps)
-	for _, doc := range docs {
-		insertAgain(ctx, s, name, doc)
-	}
-	return docs, err
-}
-
 // comparing swaps if same says so of what is there now and what it should be.
 type comparing struct {
 	store.Store
@@ -525,84 +480,6 @@ func (s hidesEmpty) Collections(ctx context.Context) ([]string, error) {
 		n, err := s.Count(ctx, name, store.Range{})
 		return n == 0 && err == nil
 	}), err
-}
-
-type staysOpen struct{ store.Store }
-
-func (staysOpen) Close() error { return nil }
-
-// watching returns a document as often as a function says that each Watch makes.
-type watching struct {
-	store.Store
-	times func() func(key store.Key) int
-}
-
-func watches(times func() func(key store.Key) int) func(*faulty) {
-	return func(f *faulty) { f.Store = watching{f.Store, times} }
-}
-
-func (s watching) Watch(ctx context.Context, name string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		times := s.times()
-		for doc, err := range s.Store.Watch(ctx, name, r) {
-			n := 1
-			if err == nil {
-				n = times(keyOf(doc))
-			}
-			for range n {
-				if !yield(doc, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func readsOnFromGreatest(f *faulty) {
-	watches(func() func(store.Key) int {
-		var greatest store.Key
-		return func(key store.Key) int {
-			if key.Compare(greatest) <= 0 {
-				return 0
-			}
-			greatest = key
-			return 1
-		}
-	})(f)
-}
-
-// findsThenWatches does what Find does and then returns what came since Find began, if
-// repeat, or since it ended.
-type findsThenWatches struct {
-	store.Store
-	repeat bool
-}
-
-func (s findsThenWatches) Watch(ctx context.Context, name string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		known := map[store.Key]bool{}
-		note := func() {
-			for doc := range s.Find(ctx, name, store.Query{Range: r}) {
-				known[keyOf(doc)] = true
-			}
-		}
-		if s.repeat {
-			note()
-		}
-		for doc, err := range s.Find(ctx, name, store.Query{Range: r}) {
-			if !yield(doc, err) {
-				return
-			}
-		}
-		if !s.repeat {
-			note()
-		}
-		for doc, err := range s.Store.Watch(ctx, name, r) {
-			if !known[keyOf(doc)] && !yield(doc, err) {
-				return
-			}
-		}
-	}
 }
 
 // keyOf returns the key of a document, or the zero Key.

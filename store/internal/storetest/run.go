@@ -4,7 +4,6 @@ package storetest
 
 import (
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,9 +15,6 @@ type Options struct {
 	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
 	// names, and an ordered call of many documents, which goes on after a refusal.
 	Common bool
-	// Polling leaves out a watcher that notices at once that a document was deleted
-	// and inserted again.
-	Polling bool
 }
 
 // Run runs the suite. It calls open, which returns a store without collections,
@@ -89,16 +85,8 @@ func checks(o Options) []check {
 		{"Drop", testDrop},
 		{"EmptiedCollection", testEmptiedCollection},
 		{"MissingCollection", testMissingCollection},
-		{"WatchBeginsWithWhatIsThere", testWatchBeginsWithWhatIsThere},
-		{"WatchLateSmallerKeys", testWatchLateSmallerKeys},
-		{"WatchRange", testWatchRange},
-		{"WatchManyWriters", testWatchManyWriters},
-		{"WatchWhileReading", testWatchWhileReading},
-		{"WatchReinsertion", func(t testing.TB, s store.Store) { testWatchReinsertion(t, s, o) }},
-		{"WatchEndsWithClose", testWatchEndsWithClose},
 		{"GivenBytes", testGivenBytes},
 		{"ReturnedBytes", testReturnedBytes},
-		{"WatchedBytes", testWatchedBytes},
 		{"ManyGoroutines", testManyGoroutines},
 		{"Cancelled", testCancelled},
 		{"Closed", testClosed},
@@ -106,9 +94,6 @@ func checks(o Options) []check {
 		{"StateMachine", testStateMachine},
 	}
 }
-
-// limit is how long a test waits for what must come.
-var limit = 60 * time.Second
 
 // must returns a function that ends the test if err is not nil.
 func must[T any](t testing.TB) func(v T, err error) T {

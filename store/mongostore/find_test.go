@@ -1,0 +1,43 @@
+package mongostore_test
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+func documents(keys ...int32) []any {
+	var docs []any
+	for _, key := range keys {
+		docs = append(docs, bson.D{{Key: "_id", Value: key}})
+	}
+	return docs
+}
+
+// TestFindResumesLostCursor: a list whose cursor is lost goes on with another one,
+// up to its limit.
+func TestFindResumesLostCursor(t *testing.T) {
+	m := newScripted(t)
+	m.on("find", cursor("firstBatch", 77, nil, documents(1, 2)...), cursor("firstBatch", 0, nil, documents(3)...))
+	m.on("getMore", fails(43))
+	s := m.open("")
+	var got []int32
+	for doc, err := range s.Find(t.Context(), "c", store.Query{Limit: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, doc.Lookup("_id").Int32())
+	}
+	if len(got) != 3 || got[2] != 3 {
+		t.Errorf("found %v, want 1, 2, 3", got)
+	}
+	second := m.got("find")[1]
+	if limit := second.Lookup("limit").AsInt64(); limit != 1 {
+		t.Errorf("asked for %d more, want 1", limit)
+	}
+	if filter := second.Lookup("filter", "$or", "0", "_id", "$gt"); filter.AsInt64() != 2 {
+		t.Errorf("read on with %v, want what is after 2", second.Lookup("filter"))
+	}
+}
