@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // LeadOptions tune one [Lead]. The zero value is ready to use.
@@ -56,7 +57,7 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	}
 	options.Pause = cmp.Or(options.Pause, leadPause)
 	options.MaxPause = cmp.Or(options.MaxPause, max(leadMaxPause, options.Pause))
-	pause := min(options.Pause, options.MaxPause)
+	pause := backoff.Backoff{First: options.Pause, Max: options.MaxPause}
 	for {
 		asked := time.Now()
 		lease, err := l.Acquire(ctx, name, &options.Acquire)
@@ -78,14 +79,11 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 		case ctx.Err() != nil:
 			return leadEnded(ctx, name, err)
 		case time.Since(began) > options.MaxPause:
-			pause = min(options.Pause, options.MaxPause)
+			pause.Reset()
 		}
-		sleep := pause/2 + rand.N(pause/2+1)
-		pause = min(2*pause, options.MaxPause)
+		sleep := pause.Next()
 		options.tell(lease, EventPaused, sleep, err)
-		select {
-		case <-time.After(sleep):
-		case <-ctx.Done():
+		if backoff.Sleep(ctx, sleep) != nil {
 			return leadEnded(ctx, name, err)
 		}
 	}

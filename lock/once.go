@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // OnceOptions tune one [Once]. The zero value is ready to use.
@@ -185,12 +187,8 @@ func (c *once) take(ctx, waiting context.Context) error {
 	}
 	var looks sync.WaitGroup
 	looks.Go(func() {
-		for pause := minLook; ; pause = min(2*pause, maxLook) {
-			select {
-			case <-waiting.Done():
-				return
-			case <-time.After(pause):
-			}
+		pause := backoff.Backoff{First: minLook, Max: maxLook}
+		for backoff.Sleep(waiting, pause.Next()) == nil {
 			// An error comes again in Acquire.
 			if r, now, err := readRecord(waiting, c.locker, c.name); err == nil && c.over(&r, now) {
 				stop(errOver)

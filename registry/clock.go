@@ -3,7 +3,6 @@ package registry
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // clock returns the times of a process: those of the wall clock, but always later
@@ -88,7 +88,7 @@ func phase(block string, period time.Duration) time.Duration {
 // at most, so that they are not at one moment with others.
 const maxJitter = 40
 
-func jitter(interval time.Duration) time.Duration { return rand.N(interval/maxJitter + 1) }
+func jitter(interval time.Duration) time.Duration { return backoff.Between(0, interval/maxJitter) }
 
 // untilHeartbeat returns how long a process waits at a time for its next heartbeat:
 // half an interval to one and a half.
@@ -105,24 +105,22 @@ func untilHeartbeat(block string, interval, late time.Duration, now time.Time) t
 // does not answer, at most.
 const maxBackoff = 8
 
-// backoff is when the next attempt to write follows one that failed: with the next
+// failing is when the next attempt to write follows one that failed: with the next
 // heartbeat after the first, and then after twice as long each time.
-type backoff struct {
-	failures int
-	until    time.Time
-	err      error // of the last attempt
+type failing struct {
+	pause backoff.Backoff
+	until time.Time // zero if the last attempt did not fail
+	err   error     // of the last attempt
 }
 
 // waits reports whether it is too early for an attempt at a time.
-func (b *backoff) waits(now time.Time) bool { return b.failures > 0 && now.Before(b.until) }
+func (f *failing) waits(now time.Time) bool { return now.Before(f.until) }
 
 // failed notes an attempt that failed.
-func (b *backoff) failed(err error, interval time.Duration, now time.Time) {
-	b.err = err
-	wait := time.Duration(min(1<<b.failures, maxBackoff)) * interval
-	b.failures = min(b.failures+1, 10)
-	// A random part spreads those that failed together; heartbeats come at intervals.
-	b.until = now.Add(wait/2 + rand.N(wait/2) - interval/2)
+func (f *failing) failed(err error, interval time.Duration, now time.Time) {
+	f.err = err
+	f.pause.First, f.pause.Max = interval, maxBackoff*interval
+	f.until = now.Add(f.pause.Next() - interval/2) // heartbeats come at intervals
 }
 
 // hourOf returns the beginning of the hour of a process that t is in. The processes'

@@ -150,7 +150,7 @@ func (m *Member) finish(ctx context.Context, end *End) error {
 	if m.ended {
 		return ErrEnded
 	}
-	m.recorder.backoff = backoff{} // the attempt that the stop has cut off says nothing of this one
+	m.recorder.failing = failing{} // the attempt that the stop has cut off says nothing of this one
 	_, err := m.heartbeat(ctx, end)
 	if err != nil && !errors.Is(err, ErrCollision) {
 		return fmt.Errorf("registry: end: %w", err)

@@ -43,7 +43,7 @@ type recorder struct {
 	registry *Registry
 	random   io.Reader // blocks are drawn from it
 	clock    clock
-	backoff  backoff
+	failing  failing
 	registration
 
 	mu sync.Mutex // guards p; the writer need not lock it to read p
@@ -223,15 +223,15 @@ func (p *Process) due(every int64) bool {
 // same value; the heartbeat is then stored.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
 	c.measure(load, ahead, end)
-	if end == nil && c.backoff.waits(time.Now()) {
-		return c.backoff.err
+	if end == nil && c.failing.waits(time.Now()) {
+		return c.failing.err
 	}
 	err := c.store(ctx, nil, nil)
 	switch {
 	case c.storedBeat.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
-		c.backoff = backoff{}
+		c.failing = failing{}
 	case !errors.Is(err, errOverwritten):
-		c.backoff.failed(err, c.p.Interval, time.Now())
+		c.failing.failed(err, c.p.Interval, time.Now())
 	}
 	if err == nil && end == nil && c.collision != nil {
 		err = c.collision

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -92,18 +93,15 @@ func (b *backend) run(ctx context.Context, addr string, ready func()) {
 // keepTrying opens the store and registers the server. It tries again until that
 // succeeds or ctx ends.
 func (b *backend) keepTrying(ctx context.Context, addr string) {
-	const longest = 10 * time.Second
-	for wait := 250 * time.Millisecond; ; wait = min(2*wait, longest) {
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Max: 10 * time.Second}
+	for {
 		err := b.connect(ctx, addr)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		b.options.Log.Warn("the store cannot be used", "error", err, "again_in", wait)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
+		wait := pause.Next()
+		b.options.Log.Warn("the store cannot be used", "error", err, "again_in", wait.Round(time.Millisecond))
+		_ = backoff.Sleep(ctx, wait)
 	}
 }
 

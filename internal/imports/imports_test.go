@@ -52,32 +52,33 @@ var allowed = map[string][]string{
 	"internal/query":                {"objectid"},
 	"internal/timerange":            {"objectid", "internal/pattern"},
 	"store":                         {"objectid", "internal/each"},
+	"internal/backoff":              {},
 	"internal/bsonwalk":             {},
 	"internal/causes":               {},
 	"store/internal/engine":         {"store", "objectid", "internal/bsonwalk", "internal/causes"},
 	"store/memstore":                {"store", "store/internal/engine"},
 	"store/sqlitestore":             {"store", "store/internal/engine"},
 	"store/mongostore":              {"store", "objectid", "store/internal/engine", "internal/each"},
-	"store/pgstore":                 {"store", "objectid", "store/internal/engine"},
-	"lock":                          {"gpid", "objectid", "lock/internal/engine"},
-	"lock/storelock":                {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
-	"lock/redislock":                {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
+	"store/pgstore":                 {"internal/backoff", "store", "objectid", "store/internal/engine"},
+	"lock":                          {"internal/backoff", "gpid", "objectid", "lock/internal/engine"},
+	"lock/storelock":                {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
+	"lock/redislock":                {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/internal/model": {}, // tests only
-	"lock/filelock":                 {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
+	"lock/filelock":                 {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
 	"lock/internal/engine":          {},
-	"lock/internal/calls":           {"lock", "lock/internal/engine", "gpid", "objectid"},
-	"lock/internal/holder":          {"lock", "gpid"},
+	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "gpid", "objectid"},
+	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
 	"lock/internal/locktest":        {"lock", "gpid"},
-	"registry":                      {"objectid", "gpid", "store", "internal/classic", "internal/each"},
-	"server":                        {"objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each"},
+	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each"},
+	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each"},
 	"server/internal/page":          {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/query", "internal/timerange", "server/wire", "internal/each"},
 	"server/internal/door":          {"objectid"},
 	"server/wire":                   {"objectid"},
-	"server/client":                 {"objectid", "server/wire"},
+	"server/client":                 {"internal/backoff", "objectid", "server/wire"},
 	"internal/towire":               {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "internal/query", "server/wire", "internal/each"},
 	"internal/agent":                {"registry", "objectid", "gpid", "store"},
 	"internal/odds":                 {"internal/timerange"},
-	"cmd/oid/internal/job":          {},
+	"cmd/oid/internal/job":          {"internal/backoff"},
 	"cmd/oid/internal/documents":    {"store"},
 	"cmd/oid/internal/verify":       {"objectid", "server/wire"},
 	"site":                          {"inspect", "internal/query", "internal/timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
@@ -189,7 +190,7 @@ func TestClientIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for dep := range strings.FieldsSeq(string(out)) {
-			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client"}, to) {
+			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client", "internal/backoff"}, to) {
 				t.Errorf("%s depends on %s", room, dep)
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -40,7 +40,8 @@ const (
 // wait takes the lock when it is free.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 	var obstacle *lock.HeldError // that a try met before this one
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
+	pause := backoff.Backoff{First: minPause, Max: maxPause}
+	for waits := false; ; waits = true {
 		lease, err := r.try(ctx)
 		end := ctx.Err()
 		switch held := errors.Is(err, lock.ErrHeld); {
@@ -51,11 +52,11 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 		default:
 			return lease, err
 		}
-		if pause == minPause {
+		if !waits {
 			r.Tell(lock.EventWaiting, 0, nil)
 		}
 		select {
-		case <-time.After(pause/2 + rand.N(pause/2)):
+		case <-time.After(pause.Next()):
 		case <-ctx.Done(): // the next try says so, and who holds the lock
 		case <-r.l.calls.Closing.Done():
 			return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, lock.ErrClosed)
@@ -92,7 +93,7 @@ func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 		case status.Held:
 			return nil, held
 		}
-		time.Sleep(rand.N(minPause))
+		time.Sleep(backoff.Between(0, minPause))
 	}
 }
 

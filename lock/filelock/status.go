@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -52,7 +52,7 @@ const settleTime = 100 * time.Millisecond
 // settled returns who has the lock. A stranger that keeps its file locked has it too,
 // without an owner.
 func (f files) settled() (lock.Status, error) {
-	for began := time.Now(); ; time.Sleep(rand.N(minPause)) {
+	for began := time.Now(); ; time.Sleep(backoff.Between(0, minPause)) {
 		s, err := f.status()
 		if err != nil || s.Held {
 			return s, err

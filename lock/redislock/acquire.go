@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 )
@@ -48,7 +48,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
 	}
-	pause := minPause
+	pause := backoff.Backoff{First: minPause, Max: maxPause}
 	for n := 1; ; n++ {
 		a, err := r.ask(ctx)
 		if err == nil && a.granted {
@@ -61,7 +61,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
 			obstacle = err
 		}
-		sleep := pause
+		var sleep time.Duration
 		switch {
 		case err == nil && try && n == 1 && a.value.abandoned():
 			r.free(a.value)
@@ -74,7 +74,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			if !refused {
 				r.Tell(lock.EventWaiting, 0, nil)
 			}
-			refused, silent, pause, answered = true, false, minPause, time.Now()
+			refused, silent, answered = true, false, time.Now()
+			pause.Reset()
 			if r.wake == nil {
 				if err := r.l.listen(ctx); err != nil {
 					return nil, failed(err)
@@ -86,7 +87,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			// Waiters spread their polls. A lock expires by whole milliseconds, and
 			// so does what is left of a reservation.
 			sleep = min(r.ttl/6, time.Second)
-			sleep = min(sleep+rand.N(sleep), a.wait+time.Millisecond+rand.N(10*time.Millisecond))
+			sleep = min(backoff.Between(sleep, 2*sleep), a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
 		// Redis may be full for a while: it refuses newcomers but no waiters.
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
@@ -95,7 +96,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 				silent = true
 				r.Tell(lock.EventUnanswered, 0, err)
 			}
-			pause = min(2*pause, maxPause)
+			sleep = pause.Next()
 		}
 		if err := r.sleep(ctx, sleep); err != nil {
 			return nil, failed(err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/holder"
@@ -152,18 +153,14 @@ func (l *Locker) listen(ctx context.Context) error {
 
 // subscribe keeps the subscription alive until Close.
 func (l *Locker) subscribe() {
-	pause := minPause
+	pause := backoff.Backoff{First: minPause, Max: maxPause}
 	for l.calls.Closing.Err() == nil {
 		err := l.driver.Subscribe(l.calls.Closing, l.channel, func() {
-			pause = minPause
+			pause.Reset()
 			l.queue.set(true, nil)
 		}, l.queue.deliver)
 		l.queue.set(false, err)
-		select {
-		case <-time.After(pause):
-			pause = min(2*pause, maxPause)
-		case <-l.calls.Closing.Done():
-		}
+		_ = backoff.Sleep(l.calls.Closing, pause.Next())
 	}
 }
 
@@ -223,12 +220,7 @@ const settle = 15 * time.Millisecond
 
 // watch releases the lock of r when its holder has ended, unless ctx ends before.
 func (r *request) watch(ctx context.Context, v value) {
-	select {
-	case <-time.After(settle):
-	case <-ctx.Done():
-		return
-	}
-	if holder.Watch(ctx, v.holder) == nil {
+	if backoff.Sleep(ctx, settle) == nil && holder.Watch(ctx, v.holder) == nil {
 		r.free(v)
 	}
 }

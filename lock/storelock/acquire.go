@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -143,21 +143,18 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 func (a *attempt) pause(conflict bool) time.Duration {
 	if conflict {
 		a.conflicts++
-		return jitter(min(minPause<<min(a.conflicts, 6), maxPause))
+		return backoff.Spread(min(minPause<<min(a.conflicts, 6), maxPause))
 	}
 	a.conflicts = 0
-	pause := jitter(min(max(time.Since(a.since)/pauseShare, minPause)*a.place(), maxPause))
+	pause := backoff.Spread(min(max(time.Since(a.since)/pauseShare, minPause)*a.place(), maxPause))
 	if a.wakes.works() {
-		pause = jitter(min(signalledPause, max(a.last.ttl()/signalledShare, maxPause)))
+		pause = backoff.Spread(min(signalledPause, max(a.last.ttl()/signalledShare, maxPause)))
 	}
 	if due := time.Until(a.due()); due > 0 {
 		pause = min(pause, due)
 	}
 	return pause
 }
-
-// jitter returns a time between half of d and d.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }
 
 // place returns the place of the call in the queue, from 1, or 1 if it is not in it.
 func (a *attempt) place() time.Duration {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // A pause doubles up to the longest one, is at least what the server asks for but not more
@@ -12,7 +14,7 @@ func TestBackoff(t *testing.T) {
 	const longest = 8 * time.Second
 	lost := errors.New("no answer")
 	asks := func(after time.Duration) error { return &Error{Status: 503, RetryAfter: after} }
-	var b backoff
+	var b backoff.Backoff
 	for i, test := range []struct {
 		err  error
 		want time.Duration
@@ -24,14 +26,14 @@ func TestBackoff(t *testing.T) {
 		{lost, longest},
 		{asks(time.Hour), longest},
 	} {
-		if got := b.after(test.err, longest); got < test.want || got > test.want*5/4 {
+		if got := pauseAfter(&b, test.err, longest); got < test.want || got > test.want*5/4 {
 			t.Errorf("pause %d is %v, want %v and up to a quarter more", i+1, got, test.want)
 		}
 	}
 	different := map[time.Duration]bool{}
 	for range 20 {
-		var b backoff
-		different[b.after(lost, longest)] = true
+		var b backoff.Backoff
+		different[pauseAfter(&b, lost, longest)] = true
 	}
 	if len(different) < 2 {
 		t.Error("20 clients that failed together come back together")

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -168,7 +169,7 @@ func (m *Member) keep(ctx context.Context) {
 	var (
 		wait     time.Duration
 		register bool
-		pause    backoff
+		pause    backoff.Backoff
 		failing  time.Time // since when calls fail, or zero
 	)
 	for again := m.again; ; {
@@ -190,12 +191,13 @@ func (m *Member) keep(ctx context.Context) {
 				failing = time.Now()
 				m.options.Warn(err) // the block stays its own, so it continues
 			}
-			again, wait = nil, pause.after(err, min(longestSilence*interval, longestPause)) // nil: nothing shortens the pause
+			again, wait = nil, pauseAfter(&pause, err, min(longestSilence*interval, longestPause)) // nil: nothing shortens the pause
 		default:
 			if !failing.IsZero() {
 				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
 			}
-			again, wait, pause, failing = m.again, interval, 0, time.Time{}
+			again, wait, failing = m.again, interval, time.Time{}
+			pause.Reset()
 		}
 	}
 }
@@ -235,9 +237,9 @@ type IDs struct {
 	// Options are those of the member. Nil means the defaults.
 	Options *MemberOptions
 
-	mu      sync.Mutex
-	latest  *attempt // nil before the first, and when it is time for another
-	backoff backoff
+	mu     sync.Mutex
+	latest *attempt // nil before the first, and when it is time for another
+	pause  backoff.Backoff
 }
 
 // attempt is one attempt to register. The fields are set before done is closed.
@@ -286,7 +288,7 @@ func (s *IDs) register(a *attempt) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestCall)
 	defer cancel()
 	if a.member, a.err = s.Client.NewMember(ctx, s.Registration, s.Options); a.err != nil {
-		time.AfterFunc(s.backoff.after(a.err, longestPause), func() {
+		time.AfterFunc(pauseAfter(&s.pause, a.err, longestPause), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.latest = nil

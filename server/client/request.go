@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // Error is an error response of the server, in the form of RFC 9457.
@@ -146,17 +147,15 @@ func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
 	if n > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
 		return false
 	}
-	after += rand.N(after/4 + 1)
+	after = longer(after)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < after {
 		return false
 	}
-	select {
-	case <-time.After(after):
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return backoff.Sleep(ctx, after) == nil
 }
+
+// longer returns d and up to a quarter more.
+func longer(d time.Duration) time.Duration { return backoff.Between(d, d+d/4) }
 
 // problemOf reads an error response.
 func problemOf(res *http.Response) *Error {
@@ -200,17 +199,13 @@ const (
 	longestPause = time.Minute
 )
 
-// backoff is the pause after calls that failed, without its random part.
-type backoff time.Duration
-
-// after returns how long to wait after err: twice as long as after the error before, as
-// long as the server asks for, and not much more than longest. Clients that failed
-// together do not come back together.
-func (b *backoff) after(err error, longest time.Duration) time.Duration {
-	*b = backoff(min(max(2*time.Duration(*b), firstPause), longest))
-	pause := time.Duration(*b)
+// pauseAfter returns how long to wait after a call that failed with err: longer with each
+// failure, as long as the server asks for, and not much more than longest.
+func pauseAfter(b *backoff.Backoff, err error, longest time.Duration) time.Duration {
+	b.First, b.Max = firstPause, longest
+	pause := b.Grow()
 	if problem, ok := errors.AsType[*Error](err); ok {
 		pause = max(pause, min(problem.RetryAfter, longest))
 	}
-	return pause + rand.N(pause/4)
+	return longer(pause)
 }

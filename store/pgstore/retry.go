@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
@@ -29,7 +29,7 @@ const (
 func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
 	unclear := false
 	var end time.Time
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+	for wait := (backoff.Backoff{First: firstWait, Max: lastWait}); ; {
 		if err := s.life.Err(ctx); err != nil {
 			return err
 		}
@@ -44,10 +44,7 @@ func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) 
 		} else if now.After(end) {
 			return s.explain(ctx, err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait/2 + rand.N(wait)):
-		}
+		_ = backoff.Sleep(ctx, wait.Next())
 	}
 }
 

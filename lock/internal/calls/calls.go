@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
@@ -114,10 +114,7 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 			return err
 		}
 		failed = err
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-		}
+		_ = backoff.Sleep(ctx, backoff.Spread(pause))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // awaitEnd returns nil once p, a process of this host, has ended.
@@ -51,12 +52,10 @@ func awaitEnd(ctx context.Context, p gpid.Process) error {
 // awaitGroup returns nil once no process of a process group runs. There is no
 // descriptor for a group, so it looks again and again.
 func awaitGroup(ctx context.Context, pgid int) error {
-	const first, last = 2 * time.Millisecond, 25 * time.Millisecond
-	for pause := first; pgid > 0 && !groupEnded(pgid); pause = min(2*pause, last) {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
+	pause := backoff.Backoff{First: 2 * time.Millisecond, Max: 25 * time.Millisecond}
+	for pgid > 0 && !groupEnded(pgid) {
+		if err := backoff.Sleep(ctx, pause.Next()); err != nil {
+			return err
 		}
 	}
 	return nil

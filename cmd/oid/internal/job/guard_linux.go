@@ -19,6 +19,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/internal/backoff"
 )
 
 // guardWord is the first argument of a guard.
@@ -172,14 +174,13 @@ func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 // starting another, and one that may not be killed may end by itself.
 func killDescendants() {
 	named := make(map[int]bool)
-	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for pause := (backoff.Backoff{First: time.Millisecond, Max: time.Second}); ; time.Sleep(pause.Next()) {
 		for _, p := range descendants(os.Getpid()) {
 			if errors.Is(syscall.Kill(p.PID, syscall.SIGKILL), syscall.EPERM) && !named[p.PID] {
 				named[p.PID] = true
 				fmt.Fprintf(os.Stderr, "oid: oid lock was killed and its command cannot be ended: may not signal process %d (%s)\n", p.PID, p.Comm)
 			}
 		}
-		time.Sleep(pause)
 	}
 }
 
