@@ -69,3 +69,9 @@ func (r *Registry) SetMaxRead(n int) { r.maxRead = n }
 
 // HourOf returns the beginning of the hour of a process with the block that t is in.
 func HourOf(block string, t time.Time) time.Time { return hourOf(block, t) }
+
+// SetMaxClaims sets how many claims and hosts t reads at most.
+func (t *Tracer) SetMaxClaims(n int) { t.maxClaims = n }
+
+// Kept returns how many traces of known ids and of others t remembers.
+func (t *Tracer) Kept() (known, others int) { return len(t.known), len(t.others) }

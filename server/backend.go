@@ -38,6 +38,7 @@ type backend struct {
 type connected struct {
 	store    store.Store
 	registry *registry.Registry
+	tracer   *registry.Tracer
 	member   *registry.Member
 }
 
@@ -117,7 +118,7 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	b.connected.Store(&connected{s, r, m})
+	b.connected.Store(&connected{s, r, registry.NewTracer(r), m})
 	b.options.Log.Info("registered", "gpid", m.GPID())
 	return nil
 }
@@ -172,6 +173,11 @@ func (b *backend) upkeep(ctx context.Context) {
 // ask calls the registry, see callWithin; name is for the metrics. Its errors are errNoStore
 // and errUnavailable, too.
 func ask[T any](ctx context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
+	return askConnected(ctx, b, name, func(ctx context.Context, c *connected) (T, error) { return call(ctx, c.registry) })
+}
+
+// askConnected is ask for calls that need more than the registry.
+func askConnected[T any](ctx context.Context, b *backend, name string, call func(context.Context, *connected) (T, error)) (T, error) {
 	var none T
 	if b.options.Open == nil {
 		return none, errNoStore
@@ -182,7 +188,7 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 	}
 	return callWithin(ctx, &b.calls, name, func(ctx context.Context) (T, error) {
 		began := time.Now()
-		value, err := call(ctx, c.registry)
+		value, err := call(ctx, c)
 		b.metrics.store.WithLabelValues(name).Observe(time.Since(began).Seconds())
 		if errors.Is(err, store.ErrMoved) && b.connected.Load() == c {
 			select {

@@ -70,11 +70,12 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	if err != nil || oid.IsZero() {
 		return out, nil // of another format, or no id
 	}
-	trace, err := s.wireTrace(ctx, oid)
+	found, err := s.trace(ctx, oid)
 	if err != nil {
 		out.TraceError = err.Error()
 		return out, nil
 	}
+	trace := towire.Trace(found)
 	if trace.Classic != nil { // of a recorded host
 		o.Hosts = []string{trace.Classic.Host}
 		if report, err := inspect.Inspect(id, o); err == nil {

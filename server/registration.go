@@ -204,11 +204,9 @@ func isOfOneHost(a netip.Addr) bool {
 // returns what the process needs. A collision is not an error here: the answer names the
 // rivals.
 func (s *Server) registered(ctx context.Context, name string, key registry.MemberKey, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
-	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
-		p, err := call(ctx, r)
-		s.known.forget()
-		s.unknown.forget()
-		s.claimed.forget()
+	return askConnected(ctx, s.backend, name, func(ctx context.Context, c *connected) (wire.Registered, error) {
+		p, err := call(ctx, c.registry)
+		c.tracer.Forget()
 		s.lists.forget()
 		s.inspected.forget()
 		var rivals []gpid.GPID

@@ -56,7 +56,6 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
-	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
 
@@ -69,9 +68,6 @@ type Server struct {
 	rows      map[string]*route // by pattern
 	door      *door.Door
 	site      page.Site
-	known     recent[traceKey, wire.Trace]
-	unknown   recent[traceKey, wire.Trace]
-	claimed   claimed
 	lists     recent[listKey, processList]
 	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews

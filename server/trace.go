@@ -5,46 +5,24 @@ import (
 	"context"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/page"
-	"github.com/oidkit/oid/server/wire"
 )
 
-// traceKey is what a trace depends on: the seconds of an id and its process value. The ids
-// of a log are often of one process and one second.
-type traceKey [9]byte
-
-// maxTraces bounds the traces of known ids that are kept, and as many others.
-const maxTraces = 1000
-
-// wireTrace returns the trace of an id, at most recentLife old. Those of known ids are kept
-// apart: anyone can think of others.
-func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
-	asked, key := time.Now(), traceKey(id[:9])
-	t, ok := s.known.get(key, asked)
-	if !ok {
-		t, ok = s.unknown.get(key, asked)
+// trace returns the trace of an id, which is at most one second old.
+func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
+	if c := s.backend.connected.Load(); c != nil {
+		if t, ok := c.tracer.Remembered(id); ok {
+			return t, nil
+		}
 	}
-	if ok {
-		t.ID = id
-		return t, nil
-	}
-	found, err := s.trace(ctx, id)
-	if err != nil {
-		return wire.Trace{}, err
-	}
-	kept := &s.known
-	if found.Verdict != registry.Known {
-		kept = &s.unknown
-	}
-	t = towire.Trace(found)
-	kept.put(key, t, asked, maxTraces)
-	return t, nil
+	return askConnected(ctx, s.backend, "trace", func(ctx context.Context, c *connected) (registry.Trace, error) {
+		return c.tracer.Trace(ctx, id)
+	})
 }
 
 // aroundTime is how long before and after its creation the page of an id shows the load
@@ -84,61 +62,6 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	if err == nil {
 		in.Around = loadSeries(found)
 	}
-}
-
-// claimed keeps by which process values ids can be traced, while many ids are asked for that
-// nobody has created: for each of them this takes the place of a trace. The zero value is
-// ready for use.
-type claimed struct {
-	recent[struct{}, *registry.ClaimedValues]
-	unknown atomic.Int64 // traces without a process since they were read
-	worth   atomic.Int64 // how many traces take as long as to read them again: after so many that is done
-}
-
-const (
-	// newest is how long after its creation an id is always traced, so that a process that
-	// was registered a moment ago is found. It is more than the clocks of two hosts differ.
-	newest = time.Minute
-
-	maxClaimed     = 10_000 // claims are read up to so many, which takes about 20 ms
-	claimedInTrace = 16     // so many at least are read in the time of a trace
-	fewUnknown     = 16     // traces
-)
-
-// trace asks the registry for the trace of an id, unless it is known that nobody has
-// claimed its process value.
-func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
-	c := &s.claimed
-	if id.Time().Before(s.options.Now().Add(-newest)) {
-		values, _ := c.get(struct{}{}, time.Now())
-		if t, ok := values.Trace(id); ok {
-			return t, nil
-		}
-	}
-	t, err := ask(ctx, s.backend, "trace", func(ctx context.Context, r *registry.Registry) (registry.Trace, error) {
-		return r.Trace(ctx, id)
-	})
-	if err == nil && t.Verdict == registry.Unknown && c.unknown.Add(1) == max(c.worth.Load(), fewUnknown) {
-		s.readClaimed(ctx)
-	}
-	return t, err
-}
-
-// readClaimed reads by which process values ids can be traced.
-func (s *Server) readClaimed(ctx context.Context) {
-	c, asked, worth := &s.claimed, time.Now(), 0
-	values, err := ask(ctx, s.backend, "claimed", func(ctx context.Context, r *registry.Registry) (*registry.ClaimedValues, error) {
-		return r.ClaimedValues(ctx, maxClaimed)
-	})
-	switch {
-	case values != nil:
-		c.put(struct{}{}, values, asked, 1)
-		worth = values.Len() / claimedInTrace
-	case err == nil: // they are too many, and will be for a while
-		worth = maxClaimed
-	}
-	c.worth.Store(int64(worth))
-	c.unknown.Store(0)
 }
 
 // recent keeps answers of the registry for a moment. What another server or program

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
 			widen(std.out)
-			a := annotation{notes: newNotes(std, t), dim: isTerminal(std.out) && os.Getenv("NO_COLOR") == ""}
+			a := annotation{notes: &notes{std: std, tracer: t}, dim: isTerminal(std.out) && os.Getenv("NO_COLOR") == ""}
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
@@ -147,7 +146,7 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, places
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	a.notes.refresh(time.Now())
+	a.notes.now = time.Now()
 	a.buf.Reset()
 	at := 0
 	for _, p := range places {
@@ -175,58 +174,37 @@ func (a *annotation) mark(id, note string) {
 	}
 }
 
-const (
-	noteAge  = 10 * time.Second // how old a note may be: processes end, and time goes on
-	maxNotes = 1 << 16
-)
-
 // notes are what is known of ids.
 type notes struct {
-	std     streams
-	tracer  *tracer
-	failed  error // errReported once the registry has failed
-	asked   time.Time
-	known   map[string]string
-	unknown map[[5]byte]bool // process values that no registered process has used
-}
-
-func newNotes(std streams, t *tracer) *notes { return &notes{std: std, tracer: t} }
-
-// refresh forgets notes that are too old, or too many.
-func (n *notes) refresh(now time.Time) {
-	if n.known == nil || now.Sub(n.asked) > noteAge || len(n.known)+len(n.unknown) > maxNotes {
-		n.known, n.unknown, n.asked = map[string]string{}, map[[5]byte]bool{}, now
-	}
+	std    streams
+	tracer *tracer
+	failed error // errReported once the registry has failed
+	now    time.Time
 }
 
 // of returns the note on an id, or "" if nothing is known of it. A registry that fails is
 // reported once.
 func (n *notes) of(ctx context.Context, text string) string {
-	if note, ok := n.known[text]; ok {
-		return note
-	}
 	id, err := objectid.Parse(text)
 	if err != nil {
 		if in, err := inspect.Inspect(text, nil); err == nil && in.Time != nil {
-			return phrase.Ago(*in.Time, n.asked)
+			return phrase.Ago(*in.Time, n.now)
 		}
 		return ""
 	}
-	note := phrase.Ago(id.Time(), n.asked)
-	if process := n.process(ctx, id); process != "" { // any other note takes less time than to remember it
+	note := phrase.Ago(id.Time(), n.now)
+	if process := n.process(ctx, id); process != "" {
 		note += ", " + process
-		n.known[strings.Clone(text)] = note
 	}
 	return note
 }
 
 // process returns the process that created id, or the verdict, or "" if none is known.
 func (n *notes) process(ctx context.Context, id objectid.ID) string {
-	value := [5]byte(id[4:9])
-	if n.tracer == nil || n.unknown[value] {
+	if n.tracer == nil {
 		return ""
 	}
-	t, err := n.tracer.trace(ctx, id)
+	t, err := n.tracer.Trace(ctx, id)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ""
@@ -235,12 +213,11 @@ func (n *notes) process(ctx context.Context, id objectid.ID) string {
 		n.failed, n.tracer = errReported, nil
 		return ""
 	case t.Verdict == registry.Unknown:
-		n.unknown[value] = true
 		return ""
 	}
 	if t.Verdict != registry.Known && t.Verdict != registry.Claimed {
 		return string(t.Verdict)
 	}
 	p := t.Processes[0]
-	return fmt.Sprintf("%s%s#%d %s", claimedBy(t), phrase.Shown(p.Name), p.GPID.PID(), p.State)
+	return fmt.Sprintf("%s%s#%d %s", claimedBy(&t), phrase.Shown(p.Name), p.GPID.PID(), p.State)
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -68,7 +67,7 @@ func TestAnnotateLosesNothing(t *testing.T) {
 		"data with EOF": iotest.DataErrReader(strings.NewReader(text.String())), "a file": logFile(t, text.String()),
 	} {
 		var out bytes.Buffer
-		a := annotation{notes: newNotes(streams{}, nil)}
+		a := annotation{notes: &notes{}}
 		if err := a.log(t.Context(), &out, r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -100,7 +99,7 @@ func logFile(t *testing.T, text string) *os.File {
 func TestAnnotateStopsWhenItCannotWrite(t *testing.T) {
 	full := errors.New("the disk is full")
 	f := logFile(t, strings.Repeat("order "+annotatedID+"\n", 1<<19))
-	a := annotation{notes: newNotes(streams{}, nil)}
+	a := annotation{notes: &notes{}}
 	if err := a.log(t.Context(), writerFunc(func([]byte) (int, error) { return 0, full }), f); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
@@ -115,7 +114,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestAnnotateReportsReadErrors(t *testing.T) {
 	var out bytes.Buffer
-	a := annotation{notes: newNotes(streams{}, nil)}
+	a := annotation{notes: &notes{}}
 	err := a.log(t.Context(), &out, io.MultiReader(strings.NewReader("x "+annotatedID), iotest.ErrReader(io.ErrUnexpectedEOF)))
 	if err == nil || !strings.HasPrefix(out.String(), "x <"+annotatedID) {
 		t.Errorf("%q, %v", out.String(), err)
@@ -127,30 +126,6 @@ func TestAnnotateReportsReadErrors(t *testing.T) {
 	}
 }
 
-// Notes are asked for again after ten seconds: processes end.
-func TestNotesGetOld(t *testing.T) {
-	n := newNotes(streams{}, nil)
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	n.refresh(now)
-	n.known[annotatedID] = ""
-	n.refresh(now.Add(noteAge))
-	if len(n.known) != 1 {
-		t.Error("a note of ten seconds is forgotten")
-	}
-	n.refresh(now.Add(noteAge + 1))
-	if len(n.known) != 0 {
-		t.Error("an older note is kept")
-	}
-	// So many that they take much memory are forgotten earlier.
-	for i := range maxNotes + 1 {
-		n.known[strconv.Itoa(i)] = ""
-	}
-	n.refresh(n.asked)
-	if len(n.known) != 0 {
-		t.Errorf("%d notes are kept, want at most %d", len(n.known), maxNotes)
-	}
-}
-
 // A line that does not end is printed when it has maxLogLine bytes, and not later.
 func TestAnnotateBoundsALine(t *testing.T) {
 	var out bytes.Buffer
@@ -159,7 +134,7 @@ func TestAnnotateBoundsALine(t *testing.T) {
 		printed = append(printed, out.Len())
 		return 0, io.EOF
 	})
-	a := annotation{notes: newNotes(streams{}, nil)}
+	a := annotation{notes: &notes{}}
 	for n, want := range map[int]int{maxLogLine - annotateBlock: 0, maxLogLine: maxLogLine} {
 		out.Reset()
 		printed = nil
@@ -180,7 +155,7 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 // At a terminal the notes are dimmed, and the colours of the log stay as they are.
 func TestAnnotateDims(t *testing.T) {
 	var out bytes.Buffer
-	a := annotation{notes: newNotes(streams{}, nil), dim: true}
+	a := annotation{notes: &notes{}, dim: true}
 	if err := a.log(t.Context(), &out, strings.NewReader("order "+annotatedID+" failed")); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +169,7 @@ func TestAnnotateDims(t *testing.T) {
 func TestAnnotateIDsInPieces(t *testing.T) {
 	text := "a " + annotatedID + " b\nc " + annotatedID
 	var out bytes.Buffer
-	a := annotation{notes: newNotes(streams{}, nil)}
+	a := annotation{notes: &notes{}}
 	if err := a.log(t.Context(), &out, iotest.OneByteReader(strings.NewReader(text))); err != nil {
 		t.Fatal(err)
 	}

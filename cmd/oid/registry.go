@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/internal/phrase"
@@ -30,18 +29,9 @@ func (f *storeFlag) oneHost() bool {
 // tracer finds the processes of ids for commands that show them beside other
 // things. A nil *tracer, for no registry, finds none.
 type tracer struct {
-	registry *registry.Registry
-	store    store.Store
-
-	began   time.Time               // when unknown began to count
-	unknown int                     // traces without a process
-	claimed *registry.ClaimedValues // takes the place of most of them
+	*registry.Tracer
+	store store.Store
 }
-
-const (
-	fewUnknown = 16     // traces, before the claims are read
-	maxClaimed = 10_000 // claims are read up to so many, which takes about 20 ms
-)
 
 // openTracer opens the registry, and returns nil if there is none: the file of OID_STORE, or
 // that of the default, may not exist yet. A store that --store names must be there.
@@ -53,7 +43,7 @@ func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &tracer{registry: f.registry(s), store: s}, nil
+	return &tracer{registry.NewTracer(f.registry(s)), s}, nil
 }
 
 // Close closes the store.
@@ -69,18 +59,7 @@ func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, er
 	if t == nil {
 		return nil, nil
 	}
-	if now := time.Now(); now.Sub(t.began) > noteAge {
-		t.began, t.unknown, t.claimed = now, 0, nil
-	}
-	if found, ok := t.claimed.Trace(id); ok {
-		return &found, nil
-	}
-	found, err := t.registry.Trace(ctx, id)
-	if err == nil && found.Verdict == registry.Unknown {
-		if t.unknown++; t.unknown == fewUnknown {
-			t.claimed, err = t.registry.ClaimedValues(ctx, maxClaimed)
-		}
-	}
+	found, err := t.Trace(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -70,46 +69,5 @@ func TestTracer(t *testing.T) {
 	copy(early[4:], id[4:])
 	if found, err := tracer.trace(t.Context(), early); err != nil || !strings.HasPrefix(processLine(found), "conflict: created ") {
 		t.Errorf("process of an id from a year before = %q, %v", processLine(found), err)
-	}
-}
-
-// After a few ids that no process has created, most others like them need no question to the
-// store, until the claims are old.
-func TestTracerReadsTheClaims(t *testing.T) {
-	t.Setenv("OID_STORE", "")
-	where := storeFlag{url: "sqlite:" + filepath.Join(t.TempDir(), "registry.db")}
-	s, err := where.openToWrite(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	member, err := where.registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer member.End(t.Context(), "done")
-	tracer, err := where.openTracer(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracer.began = time.Now().Add(time.Hour) // the claims stay as they are, however slow this machine is
-	for range fewUnknown {
-		if _, err := tracer.trace(t.Context(), objectid.New()); err != nil {
-			t.Fatal(err)
-		}
-		objectid.Reseed()
-	}
-	if found, err := tracer.trace(t.Context(), member.Generator().New()); err != nil || found.Verdict != registry.Known {
-		t.Errorf("an id of a process: %v, %v", found, err)
-	}
-	if err := tracer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := tracer.trace(t.Context(), objectid.New()); err != nil || found.Verdict != registry.Unknown {
-		t.Errorf("an id of no process: %v, %v; want unknown, without the store", found, err)
-	}
-	tracer.began = time.Time{}
-	if found, err := tracer.trace(t.Context(), objectid.New()); err == nil {
-		t.Errorf("with old claims %v; want the store to be asked", found)
 	}
 }

@@ -43,9 +43,10 @@ func newTraceCommand(std streams) *cobra.Command {
 			ctx := cmd.Context()
 			return using(ctx, where.openToRead, func(s store.Store) error {
 				r := where.registry(s)
+				tracer := registry.NewTracer(r)
 				between, unknown := "", false
 				err := input.objectIDs(ctx, std, args, func(id objectid.ID) error {
-					t, err := r.Trace(ctx, id)
+					t, err := tracer.Trace(ctx, id)
 					if err != nil {
 						return err
 					}
