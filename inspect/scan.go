@@ -13,22 +13,26 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Found is one id in a pasted text, or one piece of the text without an id.
+// Found is an id in a text, and where it is.
 type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it was written; of a document whose _id is binary data its
-	// digits. It need not be valid: any word at the place of an id is returned, and
-	// inspect.Inspect reports whether it is one.
+	// Text is the id as it is written, or its digits if it is written as bytes. It need
+	// not be valid: Scan returns any word at the position of an id, and [Inspect] says
+	// whether the word is an id.
 	Text string
 
 	// Before and After are the text around the id in its piece. Of a long text
 	// only the 40 characters next to the id are left, and "..." in place of the
 	// others.
 	Before, After string
+}
 
-	err error // why there is no id in this piece; Text is then empty
+// result is what [Scan] yields.
+type result struct {
+	Found
+	err error
 }
 
 // ErrNoID is wrapped by the error of a piece of text in which no id is expected: a line
@@ -71,15 +75,15 @@ func Scan(r io.Reader) iter.Seq2[Found, error] { return pieces(r, (*scanner).pie
 // FindAll finds ids in any text, as [Find] does in each line of up to 1 MiB. The only
 // error that it yields is that of r, which comes last.
 func FindAll(r io.Reader) iter.Seq2[Found, error] {
-	return pieces(r, func(s *scanner) []Found {
+	return pieces(r, func(s *scanner) []result {
 		line := s.line
 		s.restOfLine()
-		return inside(line, string(s.buf))
+		return anywhere(line, string(s.buf))
 	})
 }
 
 // pieces yields what next finds in piece after piece of r.
-func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq2[Found, error] {
+func pieces(r io.Reader, next func(*scanner) []result) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		size := bufferSize
 		if s, ok := r.(*strings.Reader); ok { // most are short
@@ -90,7 +94,7 @@ func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq2[Found, error] {
 		for s.err == nil {
 			s.buf = s.buf[:0]
 			for _, found := range next(s) {
-				if !yield(found, found.err) {
+				if !yield(found.Found, found.err) {
 					return
 				}
 			}
@@ -110,7 +114,7 @@ type scanner struct {
 	line int   // of the next byte
 	err  error // of r, once there is one
 	buf  []byte
-	one  [1]Found // what most pieces have
+	one  [1]result // what most pieces have
 
 	// depth is how many brackets are open in a text that is one array.
 	depth   int
@@ -122,7 +126,7 @@ type scanner struct {
 }
 
 // piece reads the next piece and returns what is in it.
-func (s *scanner) piece() []Found {
+func (s *scanner) piece() []result {
 	line := s.line
 	c, ok := s.next()
 	switch {
@@ -211,7 +215,7 @@ func (s *scanner) quoted(quote byte) bool {
 }
 
 // document reads up to the brace that closes the one that was just read.
-func (s *scanner) document(line int) []Found {
+func (s *scanner) document(line int) []result {
 	depth := 1
 	var quote byte
 	for depth > 0 {
@@ -242,16 +246,16 @@ func (s *scanner) document(line int) []Found {
 }
 
 // broken returns what is in a document that was cut off before another began.
-func (s *scanner) broken(line int) []Found {
+func (s *scanner) broken(line int) []result {
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
-	return []Found{{Line: line, err: fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first))}}
+	return refused(line, fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first)))
 }
 
 // unfinished goes back to the first line of a document that does not end, to
 // read the text from there line by line.
-func (s *scanner) unfinished(line int) []Found {
+func (s *scanner) unfinished(line int) []result {
 	again := bytes.Clone(s.buf)
 	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), bufferSize)
 	s.line, s.byLine, s.err = line, true, nil
-	return []Found{{Line: line, err: noID("a document begins but does not end; read from here line by line")}}
+	return refused(line, noID("a document begins but does not end; read from here line by line"))
 }

@@ -92,8 +92,8 @@ func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
 	// Blocks are garbage once they are written, so that a heap of many costs little memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {
-		text   string
-		places []inspect.Match
+		text string
+		ids  []inspect.Match
 	}
 	return inOrder(ctx, runtime.GOMAXPROCS(0),
 		func(ctx context.Context, add func(string), flush func()) error {
@@ -104,7 +104,7 @@ func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
 			})
 		},
 		func(one []string) block { return block{one[0], inspect.Find(one[0])} },
-		func(b block) error { return a.write(ctx, w, b.text, b.places) })
+		func(b block) error { return a.write(ctx, w, b.text, b.ids) })
 }
 
 // blocks calls use with pieces of r: as many complete lines as there are, and the
@@ -140,19 +140,18 @@ func blocks(ctx context.Context, r io.Reader, use func(text string) error) error
 	}
 }
 
-// write writes text with notes on the ids at its places.
-func (a *annotation) write(ctx context.Context, w io.Writer, text string, places []inspect.Match) error {
-	if places == nil {
+// write writes text with notes on the ids in it.
+func (a *annotation) write(ctx context.Context, w io.Writer, text string, ids []inspect.Match) error {
+	if ids == nil {
 		_, err := io.WriteString(w, text)
 		return err
 	}
 	a.notes.now = time.Now()
 	a.buf.Reset()
 	at := 0
-	for _, p := range places {
+	for _, p := range ids {
 		a.buf.WriteString(text[at:p.Start])
-		id := text[p.Start:p.End]
-		a.mark(id, a.notes.of(ctx, id))
+		a.mark(text[p.Start:p.End], a.notes.of(ctx, p.ID))
 		at = p.End
 	}
 	a.buf.WriteString(text[at:])
@@ -160,7 +159,7 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, places
 	return err
 }
 
-// mark writes an id with its note.
+// mark writes an id, as it is written in the text, with its note.
 func (a *annotation) mark(id, note string) {
 	parts := []string{"<", id, ": ", note, ">"}
 	switch {

@@ -7,7 +7,10 @@ import (
 	"sync"
 )
 
+// Late returns a regular expression.
+type Late = func() *regexp.Regexp
+
 // Of returns a regular expression that is compiled when it is first used.
-func Of(text string) func() *regexp.Regexp {
+func Of(text string) Late {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

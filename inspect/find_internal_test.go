@@ -1,0 +1,134 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/internal/pattern"
+	"github.com/oidkit/oid/objectid"
+)
+
+var wordRows = pattern.Of(`[0-9A-Za-z]+`)
+
+// slowFind is [Find] without its shortcuts: regular expressions cut all of s into what
+// may have an id.
+func slowFind(s string) (matches []Match) {
+	for _, m := range wordRows().FindAllStringIndex(s, -1) {
+		if begin := m[1] - 24; begin > m[0] && isHex(s[begin:m[1]]) && escapes(s, begin) {
+			m[0] = begin
+		}
+		if p, ok := findAround(s, m[0], m[1]); ok && (len(matches) == 0 || matches[len(matches)-1].End <= p.Start) {
+			matches = append(matches, p)
+		}
+	}
+	return matches
+}
+
+// written are the pieces of generated lines: an id in each notation, and what looks like
+// one at first.
+var written = []func(r *rand.Rand, id objectid.ID) string{
+	func(_ *rand.Rand, id objectid.ID) string { return id.String() },
+	func(_ *rand.Rand, id objectid.ID) string { return strings.ToUpper(id.String()) },
+	func(r *rand.Rand, id objectid.ID) string {
+		before := []string{`\u003c`, `\n`, `\x`, "%3A", "0x", "x0x", "\x1b[1;31m", "\x1b[m", "\x1b[0000031m", "31m", "ab", "x", "-", "_", "5759e988-", "1-5759e988-", "db01-", "é"}
+		return before[r.IntN(len(before))] + id.String()
+	},
+	func(r *rand.Rand, id objectid.ID) string { return id.String() + "0123456789abcdef"[:r.IntN(17)] },
+	func(_ *rand.Rand, id objectid.ID) string { return hex.EncodeToString(slices.Concat(id[:], id[:8])) },
+	func(_ *rand.Rand, id objectid.ID) string {
+		h := id.String() + "01234567"
+		return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	},
+	func(r *rand.Rand, _ objectid.ID) string {
+		return []string{"01H455VB4PEX5VSKNK084SN02Q", "user_01h455vb4pex5vsknk084sn02q", "01h455vb4pex5vsknk084sn02q", "order-user_01h455vb4pex5vsknk084sn02q"}[r.IntN(4)]
+	},
+	func(r *rand.Rand, _ objectid.ID) string {
+		return []string{"10.0.0.7:8080:1795166651598985:4711", "[fe80::ab]:0:1795166651598985:1", "1.1.1.1:1:1795166651598985:123456789012", "a:1795166651598985:4711"}[r.IntN(4)]
+	},
+	func(r *rand.Rand, _ objectid.ID) string {
+		return []string{"GET /api/v1/orders HTTP/1.1", "2026-11-20 12:00:00,123", "10.0.0.7:8080", "deadbeef-cafe", `{"level":"info","b":"x","verb":"GET"}`, "a b c d e f 1 2 3 4", "----------------------------", "b'", `"`}[r.IntN(9)]
+	},
+}
+
+// TestFastAndSlow finds the same in generated logs with and without the shortcuts.
+func TestFastAndSlow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	separators := []string{" ", " ", "\n", "", ",", "=", "\"", "/", ": ", "_", "-"}
+	ids := 0
+	for range 2000 {
+		var text strings.Builder
+		for range 1 + r.IntN(40) {
+			var id objectid.ID
+			binary.BigEndian.PutUint64(id[4:], r.Uint64())
+			binary.BigEndian.PutUint32(id[:], r.Uint32())
+			text.WriteString(written[r.IntN(len(written))](r, id))
+			text.WriteString(separators[r.IntN(len(separators))])
+		}
+		got, want := Find(text.String()), slowFind(text.String())
+		if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q:\nfast %+v\nslow %+v", text.String(), got, want)
+		}
+		ids += len(got)
+	}
+	if ids < 10_000 {
+		t.Errorf("the logs have %d ids, want more", ids)
+	}
+}
+
+// TestForms reads an example of each form with each of the readers that its row names, in a
+// text at every offset from the windows.
+func TestForms(t *testing.T) {
+	const id, uuid = "507f1f77bcf86cd799439011", "c232ab00-9414-11ec-b3c8-9f6bdeced846"
+	examples := map[string]struct {
+		id                          string
+		word, shell, member, inText string
+	}{
+		"call":                                  {id: id, word: `bson.ObjectId("` + id + `")`, shell: "{ _id: ObjectId('" + id + "') }"},
+		"bytes of SQL, or a hexadecimal number": {id: id, word: "x'" + id + "'"},
+		"Extended JSON":                         {id: id, word: `{"$oid":"` + id + `"}`, member: `{"$oid":"` + id + `"}`},
+		"alone, or in quotes":                   {id: "xyz", word: `"xyz"`},
+		"base64":                                {id: id, word: "UH8fd7z4bNeZQ5AR", member: `{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`},
+		"long number":                           {id: "175928847299117063", member: `{"$numberLong":"175928847299117063"}`},
+		"ObjectId":                              {id: id, inText: id},
+		"UUID":                                  {id: uuid, member: `{"$uuid":"` + uuid + `"}`, inText: uuid},
+		"ULID in capitals":                      {id: "01H455VB4PEX5VSKNK084SN02Q", inText: "01H455VB4PEX5VSKNK084SN02Q"},
+		"TypeID":                                {id: "user_01h455vb4pex5vsknk084sn02q", inText: "user_01h455vb4pex5vsknk084sn02q"},
+		"gpid":                                  {id: "10.0.0.7:8080:1795166651598985:4711", inText: "10.0.0.7:8080:1795166651598985:4711"},
+	}
+	for _, f := range forms {
+		e, ok := examples[f.name]
+		if !ok || (f.word != "" || f.decode != nil) != (e.word != "") || (f.shell != "") != (e.shell != "") || (f.member != "") != (e.member != "") || (f.find != nil) != (e.inText != "") {
+			t.Errorf("form %s: the examples of this test are not those that the row in inspect/forms.go needs", f.name)
+			continue
+		}
+		texts := []string{e.word, e.shell}
+		if e.member != "" {
+			texts = append(texts, `{"n":1,"_id":`+e.member+`}`)
+		}
+		if e.inText != "" {
+			for n := range window {
+				before := strings.Repeat(".", n) + " /"
+				texts = append(texts, before+e.inText+"/")
+				if got := Find(before + e.inText + "/"); len(got) != 1 || got[0] != (Match{len(before), len(before) + len(e.inText), e.id}) {
+					t.Errorf("form %s: Find(%q) = %+v", f.name, before+e.inText, got)
+				}
+			}
+		}
+		for _, text := range texts {
+			n := 0
+			for found, err := range Scan(strings.NewReader(text)) {
+				if n++; n > 1 || found.Text != e.id || err != nil {
+					t.Errorf("form %s: %s: %+v, %v, want %s", f.name, text, found, err, e.id)
+				}
+			}
+			if n == 0 && text != "" {
+				t.Errorf("form %s: %s: nothing found", f.name, text)
+			}
+		}
+	}
+}

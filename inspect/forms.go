@@ -1,0 +1,210 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/internal/pattern"
+	"github.com/oidkit/oid/objectid"
+)
+
+// form is a way to write an id. Its row in forms is all that the readers know of it; a field
+// that is empty means that the reader does not know the form.
+type form struct {
+	name string
+
+	// word is a regular expression for a word that is an id in this form, for [Scan] and
+	// [ParseObjectID]. Its group is the id.
+	word string
+
+	// decode is for Scan: it returns the id of a word that does not contain the id's text.
+	decode func(word string) (id string, ok bool)
+
+	// shell is a regular expression for the value of _id in a document of the MongoDB
+	// shell, for Scan. Its group is the id.
+	shell string
+
+	// member is the only member of an object in Extended JSON, {"member": value}, which is
+	// the _id of a document, for Scan. value returns the id, or "" if there is none.
+	member string
+	value  func(json.RawMessage) (id string)
+
+	// The other fields are for [Find], in any text. The form has at least 23 of the
+	// characters in a row, and among them a row of exactly length letters and digits, with
+	// which find is called: text[from:to].
+	characters string
+	length     int
+	find       func(text string, from, to int) (m Match, ok bool)
+}
+
+// forms are all forms. Where a word could have several of them, the first one counts.
+var forms = [...]form{
+	{
+		name:  "call", // of a constructor, in shells and drivers
+		word:  call + "[\"'`]?([^\"'`()]*?)[\"'`]?" + `\s*\)`,
+		shell: call + `["']([^"']*)["']\s*\)`,
+	},
+	{name: "bytes of SQL, or a hexadecimal number", word: `(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?`},
+	{name: "Extended JSON", word: `\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?`, member: "$oid", value: stringIn},
+	{name: "alone, or in quotes", word: `["']*(` + "[^ \t\"'`(){}:/=,]*" + `)["']*`},
+	{name: "base64", decode: base64ID, member: "$binary", value: binaryIn},
+	{name: "long number", member: "$numberLong", value: stringIn},
+	{name: "ObjectId", characters: hexDigits, length: hexSize, find: findObjectID},
+	{name: "UUID", member: "$uuid", value: stringIn, characters: hexDigits + "-", length: 12, find: findUUID},
+	{name: "ULID in capitals", characters: "0123456789ABCDEFGHJKMNPQRSTVWXYZ", length: 26, find: findULID},
+	{name: "TypeID", characters: "0123456789abcdefghjkmnpqrstvwxyz", length: 26, find: findTypeID},
+	{name: "gpid", characters: "0123456789abcdefABCDEF:.[]", length: 16, find: findGPID}, // the start time, between the address and the pid
+}
+
+const (
+	hexSize   = 2 * objectid.Size
+	hexDigits = "0123456789abcdefABCDEF"
+
+	// call is how shells and drivers call a constructor, up to the quotes of the id.
+	call = `(?:new\s+)?(?:[A-Za-z]+\.)?(?i:Object_?Id|UUID)(?:\.createFromHexString)?\(\s*`
+)
+
+// words matches a word in any of the forms, and shellID an _id in a document of the shell.
+var words, shellID = func() (_, _ pattern.Late) {
+	var word, shell []string
+	for _, f := range forms {
+		if f.word != "" {
+			word = append(word, f.word)
+		}
+		if f.shell != "" {
+			shell = append(shell, f.shell)
+		}
+	}
+	return pattern.Of(`^(?:` + strings.Join(word, "|") + `)$`), pattern.Of(`["']?\b_id["']?\s*:\s*(?:` + strings.Join(shell, "|") + `)`)
+}()
+
+// stringIn returns the string that value is.
+func stringIn(value json.RawMessage) (s string) {
+	if json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// binaryIn returns the id whose bytes are in the value of $binary.
+func binaryIn(value json.RawMessage) string {
+	var b struct {
+		Base64  []byte `json:"base64"`
+		SubType string `json:"subType"`
+	}
+	if json.Unmarshal(value, &b) != nil {
+		return ""
+	}
+	if id, err := uuid.FromBytes(b.Base64); err == nil && (b.SubType == "04" || b.SubType == "4") {
+		return id.String()
+	}
+	if id, err := objectid.FromBytes(b.Base64); err == nil {
+		return id.String()
+	}
+	return ""
+}
+
+// proseWord is a word that is base64 by chance.
+var proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
+
+// base64ID returns the id that a word is as twelve bytes in base64, of either alphabet.
+// Other words of 16 characters are so by chance: the bytes must have a time at which ids
+// existed.
+func base64ID(word string) (string, bool) {
+	alphabet := base64.StdEncoding
+	if strings.ContainsAny(word, "-_") {
+		alphabet = base64.URLEncoding
+	}
+	raw, err := alphabet.DecodeString(word)
+	if err != nil || len(raw) != objectid.Size || proseWord().MatchString(word) {
+		return "", false
+	}
+	id := objectid.ID(raw)
+	return id.String(), !id.Time().Before(era.First) && !era.IsFuture(id.Time(), time.Now())
+}
+
+var (
+	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
+	// a GUID or of a trace id, which others hyphenate as 8-24 or 8-4-4-24, not an id.
+	guidStart = pattern.Of(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
+
+	// escape may come directly before an id: an escaped character of JSON or of a
+	// URL, the beginning of bytes in PostgreSQL, a hexadecimal number, or the
+	// colours of a terminal.
+	escape = pattern.Of(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
+
+	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	typeIDSuffix   = pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
+	typeIDPrefix   = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
+	uuidForm       = pattern.Of(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	gpidForm       = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
+)
+
+const longestEscape = 30
+
+// escapes reports whether an escape comes directly before text[at:].
+func escapes(text string, at int) bool {
+	return escape().MatchString(text[max(at-longestEscape, 0):at])
+}
+
+func matchAt(text string, from, to int) (Match, bool) { return Match{from, to, text[from:to]}, true }
+
+func findObjectID(text string, from, to int) (m Match, ok bool) {
+	if !isHex(text[from:to]) {
+		return m, false
+	}
+	if from > 0 && text[from-1] == '-' {
+		start := guidStart().FindStringSubmatch(text[max(from-longestEscape, 0):from])
+		if start != nil && strings.ContainsAny(start[1], "0123456789") && strings.ContainsAny(start[1], "abcdefABCDEF") {
+			return m, false
+		}
+	}
+	return matchAt(text, from, to)
+}
+
+// findUUID is called with the last part of a UUID.
+func findUUID(text string, from, to int) (m Match, ok bool) {
+	if from -= 24; from < 0 || !uuidForm().MatchString(text[from:to]) || from > 0 && is(text[from-1], inWord) && !escapes(text, from) {
+		return m, false
+	}
+	return matchAt(text, from, to)
+}
+
+func findULID(text string, from, to int) (m Match, ok bool) {
+	if !ulidInCapitals().MatchString(text[from:to]) {
+		return m, false
+	}
+	return matchAt(text, from, to)
+}
+
+// findTypeID is called with what follows the prefix.
+func findTypeID(text string, from, to int) (m Match, ok bool) {
+	if !typeIDSuffix().MatchString(text[from:to]) {
+		return m, false
+	}
+	prefix := typeIDPrefix().FindStringSubmatch(text[max(from-66, 0):from])
+	if prefix == nil {
+		return m, false
+	}
+	return matchAt(text, from-len(prefix[1]), to)
+}
+
+// findGPID is called with the start time of a gpid.
+func findGPID(text string, from, to int) (m Match, ok bool) {
+	if from == 0 || text[from-1] != ':' {
+		return m, false
+	}
+	const longest = 80
+	begin := max(from-longest, 0)
+	all := gpidForm().FindAllStringIndex(text[begin:min(to+11, len(text))], -1)
+	if len(all) == 0 || begin+all[len(all)-1][1] <= to {
+		return m, false
+	}
+	last := all[len(all)-1]
+	return matchAt(text, begin+last[0], begin+last[1])
+}

@@ -1,0 +1,232 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oidkit/oid/internal/pattern"
+	"github.com/oidkit/oid/objectid"
+)
+
+const (
+	// around are characters that separate ids and belong to none.
+	around = " \t\r\n,;[]"
+
+	// mark is what some programs write before a text in UTF-8.
+	mark = "\ufeff"
+)
+
+// idLike has the length and the characters of an id of some format.
+var idLike = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
+
+// ParseObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
+// in any notation around them that [Scan] reads, with or without a comma or semicolon
+// after it.
+func ParseObjectID(text string) (id objectid.ID, ok bool) {
+	if len(text) != hexSize {
+		// Trim is several times as fast for a set of ASCII alone.
+		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), around))
+	}
+	ok = len(text) == hexSize && id.Set(text) == nil
+	return id, ok
+}
+
+// unwrap returns what is at the place of an id in s, a single word in one of the forms; or
+// "" if s is more than that.
+func unwrap(s string) string {
+	inner := s
+	if args, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(args, ")") {
+		inner = args[:len(args)-1]
+		if n := len(inner) - 2; n == hexSize && inner[0] == inner[n+1] && strings.IndexByte(`"'`, inner[0]) >= 0 {
+			inner = inner[1 : n+1]
+		}
+	}
+	if objectid.Valid(inner) { // most of what programs print: no need to look further
+		return inner
+	}
+	m := words().FindStringSubmatch(strings.Trim(s, "`"))
+	return strings.Join(m[min(1, len(m)):], "")
+}
+
+// inText returns what is in buf, a line or a quoted word. If the text could be several of
+// these, the first one counts:
+//
+//  1. one id of any format, in one of the forms
+//  2. one id whose form does not contain its text
+//  3. a list of words that could all be ids
+//  4. ids anywhere, see [Find]
+//  5. a word at the place of an id, which is not one
+func (s *scanner) inText(line int) []result {
+	text := string(s.buf)
+	if id := strings.TrimRight(text, "\r\n"); objectid.Valid(id) {
+		s.one[0] = result{Found: Found{Line: line, Text: id}} // in every line of a list: no need to look further
+		return s.one[:]
+	}
+	trimmed := strings.Trim(text, around+mark)
+	if trimmed == "" {
+		return nil
+	}
+	word := unwrap(trimmed)
+	if word != "" && isID(word) {
+		return resultAt(line, text, word, 0)
+	}
+	for _, f := range forms {
+		if f.decode == nil {
+			continue
+		}
+		if id, ok := f.decode(trimmed); ok {
+			return []result{{Found: Found{Line: line, Text: id}}}
+		}
+	}
+	if ids := wordList(line, trimmed); ids != nil {
+		return ids
+	}
+	if ids := anywhere(line, text); ids != nil {
+		return ids
+	}
+	if word != "" {
+		return resultAt(line, text, word, 0)
+	}
+	return refused(line, noID("no id in "+quoteShort([]byte(trimmed))))
+}
+
+// isID reports whether s is an id of a known format.
+func isID(s string) bool {
+	_, err := Inspect(s, nil)
+	return err == nil
+}
+
+// wordList returns the words of s if all of them could be ids.
+func wordList(line int, s string) (ids []result) {
+	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
+		id := unwrap(w)
+		if !idLike().MatchString(id) && (id == "" || !isID(id)) {
+			return nil
+		}
+		ids = append(ids, resultAt(line, w, id, 0)...)
+	}
+	return ids
+}
+
+// anywhere returns the ids within s that are recognised wherever they are.
+func anywhere(line int, s string) (ids []result) {
+	for _, m := range Find(s) {
+		ids = append(ids, result{Found: foundAt(line, s, m)})
+	}
+	return ids
+}
+
+// inDocument returns the id of a document, which is JSON or in the notation of
+// the MongoDB shell.
+func inDocument(line int, text []byte) []result {
+	whole := string(text)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		if m := shellID().FindStringSubmatchIndex(whole); m != nil {
+			for i := 2; i < len(m); i += 2 {
+				if m[i] >= 0 {
+					return resultAt(line, whole, whole[m[i]:m[i+1]], m[i])
+				}
+			}
+		}
+		if ids := anywhere(line, whole); ids != nil {
+			return ids
+		}
+		return refused(line, noID("neither JSON nor a document with an id: "+quoteShort(text)))
+	}
+	var wrong error
+	for _, name := range []string{"$oid", "_id", "id"} {
+		value, ok := members[name]
+		if !ok {
+			continue
+		}
+		id, err := idValue(value)
+		if err == nil && name == "id" && !isID(id) {
+			err = fmt.Errorf("%q is not an id", id)
+		}
+		if err != nil {
+			wrong = fmt.Errorf("member %q: %w", name, err)
+			break
+		}
+		return resultAt(line, whole, id, max(strings.Index(whole, `"`+name+`"`), 0))
+	}
+	// Only _id is certainly the id of the document. Lines of logs have other things
+	// in their id.
+	if _, sure := members["_id"]; !sure {
+		if ids := anywhere(line, whole); ids != nil {
+			return ids
+		}
+		if _, wrapped := members["$oid"]; !wrapped && wrong != nil {
+			wrong = noID(wrong.Error())
+		}
+	}
+	if wrong == nil {
+		wrong = noID(`a document without "_id": ` + quoteShort(text))
+	}
+	return refused(line, wrong)
+}
+
+// idValue returns the text of a member that should be an id: a string, a whole number, or
+// an object of Extended JSON in one of the forms.
+func idValue(value json.RawMessage) (string, error) {
+	switch {
+	case len(value) > 0 && value[0] == '"':
+		if s := stringIn(value); s != "" {
+			return s, nil
+		}
+		return "", errors.New("empty, want an id")
+	case len(value) >= 15 && bytes.Trim(value, "0123456789") == nil: // as long as a Snowflake
+		return string(value), nil
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) == nil {
+		for _, f := range forms {
+			if inner, ok := members[f.member]; ok && f.value != nil {
+				if id := f.value(inner); id != "" {
+					return id, nil
+				}
+			}
+		}
+	}
+	return "", fmt.Errorf("%s is not an id", quoteShort(value))
+}
+
+// refused returns that there is no id in a piece that begins on the line.
+func refused(line int, err error) []result { return []result{{Found{Line: line}, err}} }
+
+// resultAt returns the id of a piece, and what is around its text where that is after the
+// byte from.
+func resultAt(line int, piece, id string, from int) []result {
+	at := strings.Index(piece[from:], id)
+	if at < 0 { // it is encoded
+		return []result{{Found: Found{Line: line, Text: id}}}
+	}
+	return []result{{Found: foundAt(line, piece, Match{from + at, from + at + len(id), id})}}
+}
+
+// foundAt describes an id in a piece.
+func foundAt(line int, piece string, m Match) Found {
+	const keep = 40
+	before, after := piece[:m.Start], strings.TrimRight(piece[m.End:], "\r\n")
+	if skip := utf8.RuneCountInString(before) - keep; skip > 0 {
+		before = "..." + string([]rune(before)[skip:])
+	}
+	if utf8.RuneCountInString(after) > keep {
+		after = string([]rune(after)[:keep]) + "..."
+	}
+	return Found{Line: line, Text: m.ID, Before: before, After: after}
+}
+
+// quoteShort returns b in quotes, cut to what fits on a line.
+func quoteShort(b []byte) string {
+	const keep = 60
+	b = bytes.TrimSpace(b)
+	if utf8.RuneCount(b) > keep {
+		return fmt.Sprintf("%q...", string([]rune(string(b[:min(len(b), 4*keep)]))[:keep]))
+	}
+	return fmt.Sprintf("%q", b)
+}
