@@ -53,7 +53,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"odds --processes 10", "odds --processes 10 --json",
 		"find events", "find events --count", "get events 507f1f77bcf86cd799439011", "collections", "collections --json",
 		"insert events {}", "insert events {} --json", "delete events --since 1h",
-		"ps", "ps --json", "history " + g.String(), "history --json " + g.String(), "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
+		"ps", "ps --json", "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
 		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "prune --json",
 		"seal --kind order 507f1f77bcf86cd799439011", "open --kind order --json " + sealed,
 		"exit-codes", "urls", "times", "census-sources", "census-report", "lock-command", "lock-ticks", "lock-slots", "sql --for postgres", "verify --quiet --ids 100 --copies 1 -- yes 507f1f77bcf86cd799439011",

@@ -35,9 +35,9 @@ show restarts.
 States:
   alive  the kernel of this host shows the process, or its heartbeats arrive
   late   the heartbeats of a process of another host have stopped, or its clock
-         differs; --watch finds out whether it is alive or dead
+         differs; "oid serve", while it runs, finds out whether it is alive or dead
   dead   the process ended without a report, or three heartbeats are missing: of a
-         process of another host, while --watch or "oid serve" watched it
+         process of another host, while "oid serve" watched it
   ended  the process reported its end
 A "!" marks live processes with the same process value: their ids can collide.
 
@@ -47,7 +47,6 @@ func newPsCommand(std streams) *cobra.Command {
 	var (
 		where storeFlag
 		l     listing
-		watch bool
 	)
 	cmd := &cobra.Command{
 		Use:   "ps",
@@ -64,11 +63,7 @@ func newPsCommand(std streams) *cobra.Command {
 				return err
 			}
 			return using(ctx, where.openToRead, func(s store.Store) error {
-				r := where.registry(s)
-				if !watch {
-					return l.write(ctx, std, r, q)
-				}
-				return l.watch(ctx, std, r, q)
+				return l.write(ctx, std, where.registry(s), q)
 			})
 		},
 	}
@@ -80,42 +75,9 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
 	stringForms(registry.States()).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
-	f.BoolVarP(&watch, "watch", "w", false, "repeat the list every 2 seconds until interrupted")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
 	return cmd
-}
-
-// watchPause is the time between two lists of oid ps --watch.
-const watchPause = 2 * time.Second
-
-// watch writes the list until ctx ends. On a terminal each list replaces the one
-// before.
-func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query) error {
-	erase, between := "", ""
-	if isTerminal(std.out) {
-		erase = "\x1b[H\x1b[2J"
-	} else if !l.asJSON {
-		between = "\n"
-	}
-	ticker := time.NewTicker(watchPause)
-	defer ticker.Stop()
-	for {
-		if _, err := io.WriteString(std.out, erase); err != nil {
-			return err
-		}
-		if err := l.write(ctx, std, r, q); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-		if _, err := io.WriteString(std.out, between); err != nil {
-			return err
-		}
-	}
 }
 
 // query returns what the flags ask for.
