@@ -37,8 +37,8 @@ func TestAgentOverAPI(t *testing.T) {
 			t.Fatalf("heartbeats: %+v", got)
 		}
 	}
-	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(gpids[0])), 200); len(got.Samples) != 11 || got.Records[0].LastHeartbeat.Number != 11 {
-		t.Errorf("history: %d samples, %+v", len(got.Samples), got.Records[0].LastHeartbeat)
+	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(gpids[0])), 200); len(got.Samples) != 11 || got.Processes[0].LastHeartbeat.Number != 11 {
+		t.Errorf("history: %d samples, %+v", len(got.Samples), got.Processes[0].LastHeartbeat)
 	}
 	if got := r.do(t, "DELETE", memberPath(beats.Heartbeats[0].Member), nil); got.status != 200 {
 		t.Errorf("end: %+v", got)

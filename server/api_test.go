@@ -182,8 +182,8 @@ func TestProcessesOverAPI(t *testing.T) {
 			t.Errorf("an id of another client: %+v", in.Trace)
 		}
 	}
-	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(d.GPID)), 200); got.Records[0].Host != "shop1" {
-		t.Errorf("its host: %+v", got.Records[0])
+	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(d.GPID)), 200); got.Processes[0].Host != "shop1" {
+		t.Errorf("its host: %+v", got.Processes[0])
 	}
 	wantProblem(t, r.post(t, samples, `{"evidence_ids":[]}`), 422, "evidence_ids")
 	wantProblem(t, r.post(t, samples, `{"evidence_ids":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
@@ -206,7 +206,7 @@ func TestProcessesOverAPI(t *testing.T) {
 		t.Errorf("heartbeat: %+v", got)
 	}
 	h := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(a.GPID)), 200)
-	if len(h.Records) != 1 || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != 5 {
+	if len(h.Processes) != 1 || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != 5 {
 		t.Errorf("history: %+v", h)
 	}
 	if got := r.do(t, "DELETE", one, nil); got.status != 200 {

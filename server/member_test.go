@@ -52,7 +52,7 @@ func TestMembers(t *testing.T) {
 	ids[again] = "shop"
 	await(t, "a heartbeat with the load", func() bool {
 		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+mail.GPID()+"?since=1h")
-		return err == nil && h.Records[0].LastHeartbeat.Number >= 2 && *h.Records[0].LastHeartbeat.MemoryBytes == 1<<20
+		return err == nil && h.Processes[0].LastHeartbeat.Number >= 2 && *h.Processes[0].LastHeartbeat.MemoryBytes == 1<<20
 	})
 	create()
 	if err := errors.Join(shop.End("done"), mail.End("done")); err != nil {

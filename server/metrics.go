@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,10 +66,10 @@ func say(w http.ResponseWriter, code int, text string) {
 	_, _ = io.WriteString(w, text+"\n") // the client may have disconnected
 }
 
-// aliveNow returns how many processes are alive, or -1 if the store does not answer.
+// aliveNow returns how many processes are alive, or NaN if the store does not answer.
 func (s *Server) aliveNow() float64 {
 	if n := s.overview(context.Background()).Processes; n != nil {
 		return float64(n.Alive)
 	}
-	return -1
+	return math.NaN()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"regexp"
 	"runtime"
@@ -58,6 +59,9 @@ func TestMetrics(t *testing.T) {
 		if got := metric(t, r, name); got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
+	}
+	if n := metric(t, serveAsIs(t, server.Options{}, "127.0.0.1:0"), "oid_processes_alive"); !math.IsNaN(n) {
+		t.Errorf("without a registry %v processes are alive, want NaN", n)
 	}
 	if strings.Contains(r.get(t, "/metrics").body, "MADEUP") {
 		t.Error("a method that a client made up is a label")

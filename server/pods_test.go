@@ -81,13 +81,13 @@ func TestPods(t *testing.T) {
 					t.Errorf("an id of %s: %+v", c.host, trace)
 				}
 				h := decode[wire.History](t, r.get(t, named+"?member="+c.Member), 200)
-				if len(h.Records) != 1 || h.Records[0].Host != c.host || h.Records[0].LastHeartbeat.Number != c.beats || int64(len(h.Samples)) != c.beats {
-					t.Errorf("%s alone: %d samples of %+v", c.host, len(h.Samples), h.Records)
+				if len(h.Processes) != 1 || h.Processes[0].Host != c.host || h.Processes[0].LastHeartbeat.Number != c.beats || int64(len(h.Samples)) != c.beats {
+					t.Errorf("%s alone: %d samples of %+v", c.host, len(h.Samples), h.Processes)
 				}
 			}
 			h := decode[wire.History](t, r.get(t, named), 200)
-			if len(h.Records) != 2 || len(h.Samples) != 8 {
-				t.Errorf("both: %d records, %d samples", len(h.Records), len(h.Samples))
+			if len(h.Processes) != 2 || len(h.Samples) != 8 {
+				t.Errorf("both: %d records, %d samples", len(h.Processes), len(h.Samples))
 			}
 			load := map[string]int64{a.Member: 1 << 20, b.Member: 2 << 20}
 			for i, sample := range h.Samples {

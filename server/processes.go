@@ -215,7 +215,7 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 		return wire.History{}, err
 	}
 	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (wire.History, error) {
-		out := wire.History{Records: towire.Processes(members), Samples: []wire.Sample{}}
+		out := wire.History{Processes: towire.Processes(members), Samples: []wire.Sample{}}
 		for _, m := range members {
 			found, err := readSamples(ctx, r, m.Key(), from, to, in.Limit+1)
 			if err != nil {

@@ -102,9 +102,9 @@ func New(o *Options) (*Server, error) {
 		return nil, err
 	}
 	s.locks = newLocks(opts)
-	s.metrics.gauge("oid_generator_ahead_seconds", "By how much the time in the last id leads the clock.",
+	s.metrics.gauge("oid_generator_ahead_seconds", "By how much the time in the last id is ahead of the clock.",
 		func() float64 { return s.backend.generator().Lead().Seconds() })
-	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive, roughly beyond 1,000; -1 if no store answers.", s.aliveNow)
+	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive, roughly beyond 1,000; NaN if no store answers.", s.aliveNow)
 	s.metrics.gauge("oid_memory_taken_bytes", "Memory taken by requests and uploads, by the server's own estimate.",
 		func() float64 { return float64(s.door.MemoryInUse()) })
 	rows := s.routes()

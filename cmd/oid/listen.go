@@ -27,7 +27,7 @@ func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (
 	passed, err := activation.Listeners()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("take the socket of systemd: %w", err)
+		return nil, fmt.Errorf("use the listening socket passed by systemd: %w", err)
 	case len(passed) > 1:
 		return nil, fmt.Errorf("systemd passes %d sockets; want one ListenStream", len(passed))
 	case len(passed) == 1 && passed[0] == nil:

@@ -38,9 +38,17 @@ func (s streams) warn(format string, args ...any) {
 // newLog returns a log on stderr.
 func newLog(std streams, asJSON jsonFlag) *slog.Logger {
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(std.err, nil))
+		return slog.New(slog.NewJSONHandler(std.err, &slog.HandlerOptions{ReplaceAttr: inSeconds}))
 	}
 	return slog.New(slog.NewTextHandler(std.err, nil))
+}
+
+// inSeconds writes a duration as a number of seconds, as in all JSON of oid.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

@@ -40,9 +40,16 @@ func optionalSeconds(d time.Duration) *float64 {
 }
 
 func event(e census.Event) wire.Event {
-	return wire.Event{
-		Kind: string(e.Kind), Start: e.Start, End: e.End, Size: e.Size, Share: e.Share, ProcessValue: e.Process, Usual: e.Usual, Confidence: string(e.Confidence),
+	out := wire.Event{
+		Kind: string(e.Kind), Start: e.Start, End: e.End, Share: e.Share, ProcessValue: e.Process, Usual: e.Usual, Confidence: string(e.Confidence),
 	}
+	switch e.Kind {
+	case census.KindOutage, census.KindImport, census.KindDeletion:
+		out.IDs = e.Size
+	case census.KindClockStep:
+		out.StepSeconds = e.Size
+	}
+	return out
 }
 
 // Difference returns d.

@@ -27,12 +27,12 @@ import (
 
 // NewIDs is a request for new ids.
 type NewIDs struct {
-	Count int `json:"count,omitempty" minimum:"1" default:"1" example:"3" doc:"How many ids to make, at most 10000."`
+	Count int `json:"count,omitempty" minimum:"1" default:"1" example:"3" doc:"How many ids to create, at most 10000."`
 }
 
-// IDs are new ids in rising order.
+// IDs are new ids.
 type IDs struct {
-	IDs []objectid.ID `json:"ids" nullable:"false" doc:"The new ids, in rising order."`
+	IDs []objectid.ID `json:"ids" nullable:"false" doc:"Each greater than the one before."`
 }
 
 // TimedID is an ObjectId with its creation time.
@@ -49,10 +49,9 @@ type SealedID struct {
 
 // Range is the range of ids that were created between two times.
 type Range struct {
-	From *TimedID `json:"from,omitempty" doc:"The smallest id of the range; absent without a lower bound."`
-	To   *TimedID `json:"to,omitempty" doc:"The first id after the range; absent without an upper bound."`
-	// Queries are the range in query languages.
-	Queries []Query `json:"queries" nullable:"false" doc:"The range in query languages, ready to paste."`
+	From    *TimedID `json:"from,omitempty" doc:"The smallest id of the range; absent without a lower bound."`
+	To      *TimedID `json:"to,omitempty" doc:"The first id after the range; absent without an upper bound."`
+	Queries []Query  `json:"queries" nullable:"false" doc:"The range in query languages, ready to paste."`
 }
 
 // Query is a condition on ids in one language.
@@ -62,25 +61,20 @@ type Query struct {
 	Text  string `json:"text" doc:"The condition or query."`
 }
 
-// Inspection is the meaning of the bytes of an id and, for an ObjectId, the process
-// that created it.
+// Inspection says what the bytes of an id mean and, for an ObjectId, which process
+// created it.
 type Inspection struct {
-	// Found is set where the id was found in pasted text.
-	Found *Found `json:"found,omitempty" doc:"Where the id was found, if it was found in a text."`
+	Found *Found `json:"found,omitempty" doc:"Where the id was found in a text."`
 
-	ID   string     `json:"id" doc:"The id in the canonical form of its format."`
-	Time *time.Time `json:"time" doc:"Creation time in the first reading; null if that has none."`
-	// Readings has at least one element.
-	Readings []Reading `json:"readings" nullable:"false" doc:"The ways to read the id, the most plausible first."`
+	ID       string     `json:"id" doc:"The id in the canonical form of its format."`
+	Time     *time.Time `json:"time" doc:"Creation time in the first reading; null if that has none."`
+	Readings []Reading  `json:"readings" nullable:"false" doc:"The ways to read the id, the most plausible first."`
 
-	// Trace is nil for ids of other formats, without a registry, and where
-	// TraceError is set.
-	Trace *Trace `json:"trace,omitempty" doc:"Which process created an ObjectId."`
-	// TraceError is the reason why an ObjectId has no trace.
+	Trace      *Trace `json:"trace,omitempty" doc:"Which process created an ObjectId; absent for ids of other formats, and without a registry."`
 	TraceError string `json:"trace_error,omitempty" doc:"Why an ObjectId has no trace."`
 }
 
-// Found is the place of an id in the text that it was found in.
+// Found is where an id was found in a text.
 type Found struct {
 	Source string `json:"source" example:"stdin" doc:"Name of the text: stdin or argument."`
 	Line   int    `json:"line" doc:"Number of the line, or of the argument; from 1."`
@@ -94,7 +88,7 @@ type Reading struct {
 	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,cuid2,push-id,gpid" example:"objectid" doc:"Format of the id."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
 	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound"`
-	Reason  string     `json:"reason" doc:"Explains the verdict."`
+	Reason  string     `json:"reason" doc:"Why this is the verdict."`
 	Time    *time.Time `json:"time" doc:"Creation time, as exact as the format has it; null if it has none."`
 	Fields  []Field    `json:"fields" nullable:"false" doc:"The parts of the id, in the order of its bits."`
 }
@@ -102,8 +96,8 @@ type Reading struct {
 // Field is one part of an id.
 type Field struct {
 	Name   string  `json:"name" example:"counter"`
-	Bit    int     `json:"bit" doc:"Where the field begins, counted from the most significant bit of the id."`
+	Bit    int     `json:"bit" doc:"Offset of its first bit, from the most significant bit of the id."`
 	Bits   int     `json:"bits" doc:"Length of the field in bits."`
-	Hex    string  `json:"hex" doc:"Value in hexadecimal digits, as many as it needs."`
+	Hex    string  `json:"hex" doc:"Value in hexadecimal digits."`
 	Number *uint64 `json:"number,omitempty" doc:"Value, if the field is a number."`
 }
