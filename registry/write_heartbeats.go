@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -31,21 +30,14 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
 	for len(order) > 0 {
 		var round, later []int // one heartbeat of each process, and the others
-		for i, place := range order {
-			if len(round) == maxBatch || i > 0 && beats[order[i-1]].Member == beats[place].Member {
-				later = append(later, place)
+		for n, i := range order {
+			if len(round) == maxBatch || n > 0 && beats[order[n-1]].Member == beats[i].Member {
+				later = append(later, i)
 			} else {
-				round = append(round, place)
+				round = append(round, i)
 			}
 		}
-		batch, held, alone := r.openBatch(ctx, beats, round, errs)
-		again, due := r.putBatch(ctx, beats, batch, held, errs)
-		r.tend(ctx, beats, due, errs)
-		alone = append(alone, again...)
-		_ = inParallel(len(alone), func(i int) error {
-			_, errs[alone[i]] = r.writeRemote(ctx, &beats[alone[i]], nil)
-			return nil
-		})
+		r.writeHeartbeats(ctx, beats, round, errs)
 		order = later
 	}
 	return errs
@@ -53,64 +45,94 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 
 // remoteBeat is a heartbeat on its way to the store.
 type remoteBeat struct {
-	place      int // in the caller's list
-	gpid       gpid.GPID
-	swap       store.Swap // of the living record
-	due        bool       // something is to be done when that is stored
-	trimmed    time.Time  // see registration
-	sinceCheck int        // likewise
+	index    int // in the caller's list
+	gpid     gpid.GPID
+	samples  newSamples // to be stored before it, if there are any
+	swap     store.Swap // of the living record
+	recorder *recorder  // does what is due afterwards, or nil if nothing is
+	record   *record    // of the process; nil without a recorder
 }
 
-// openBatch measures the heartbeats at the places. It returns them with the samples that
-// are to be stored before them, and the places of those that are sent alone: of processes
-// without a living record, and with one that cannot be read.
-func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []remoteBeat, held []newSamples, alone []int) {
-	stored := make([]bson.Raw, len(places)) // their living records
-	var unread []int
-	var keys []MemberKey
-	for i, place := range places {
-		k := beats[place].Member
-		if stored[i] = r.memory.living(k); stored[i] == nil {
-			unread, keys = append(unread, i), append(keys, k)
-		}
-	}
-	for i, m := range r.members(ctx, keys) {
-		if errs[places[unread[i]]] = m.checkRemote(); m.living != nil {
-			stored[unread[i]] = m.living.raw
-		}
-	}
-	batch = make([]remoteBeat, 0, len(places))
+// writeHeartbeats records the heartbeats with the given indexes, one of each process. Most of
+// them change the living record alone, which this Registry remembers. Of the others it reads
+// all that is stored. Those that others write meanwhile are recorded one by one.
+func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat, indexes []int, errs []error) {
+	batch := make([]remoteBeat, 0, len(indexes))
+	var others, alone []int
 	c := r.newRecorder(Process{}) // of one process after the other
-	for i, place := range places {
-		k := beats[place].Member
-		switch err := c.openLiving(k, stored[i]); {
-		case errs[place] != nil:
-		case err != nil:
-			alone = append(alone, place)
-		default:
-			c.sentAgo(&beats[place])
-			c.measure(&beats[place].Load, 0, nil)
-			c.sinceCheck = 0
-			if every := int64(maxRecent * checkEvery); c.p.due(every) || c.p.adopted() && c.p.due(maxRecent) {
-				c.sinceCheck = maxRecent
+	for _, i := range indexes {
+		if k := beats[i].Member; c.openLiving(k, r.memory.living(k)) == nil {
+			if b := c.prepare(i, &beats[i]); c.next(&c.p) == nothing {
+				batch = append(batch, b)
+				continue
 			}
-			if c.next(&c.p) == writeSamples {
-				n := len(c.unstored) - 1
-				held = append(held, newSamples{c.p.Block, c.unstored[:n]})
-				c.unstored = c.unstored[n:]
-			}
-			l := livingOf(&c.p, len(c.unstored))
-			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), l.appendTo(nil))}
-			c.confirm(c.stored, l.write)
-			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.sinceCheck})
+		}
+		others = append(others, i)
+	}
+	for n, m := range r.members(ctx, each.Of(others, func(i int) MemberKey { return beats[i].Member })) {
+		i := others[n]
+		if errs[i] = m.checkRemote(); errs[i] != nil {
+			r.memory.remember(beats[i].Member, nil)
+		} else if m.living == nil {
+			alone = append(alone, i)
+		} else {
+			c := r.openRecorder(&m)
+			b := c.prepare(i, &beats[i])
+			b.recorder, b.record = c, m.record
+			batch = append(batch, b)
 		}
 	}
-	return batch, held, alone
+	err := r.putSamples(ctx, each.Of(batch, func(b remoteBeat) newSamples { return b.samples }))
+	var stored []bson.Raw
+	if err == nil {
+		stored, err = r.store.SwapMany(ctx, livingRecords, each.Of(batch, func(b remoteBeat) store.Swap { return b.swap }))
+	}
+	var due []remoteBeat
+	for n, err := range errorsOf(len(batch), err) {
+		b := &batch[n]
+		var remembered bson.Raw
+		switch {
+		case err == nil:
+			if remembered = stored[n]; b.recorder != nil {
+				b.recorder.stored = stored[n]
+				due = append(due, *b)
+			}
+		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
+			alone = append(alone, b.index)
+		default:
+			errs[b.index] = fmt.Errorf("registry: store heartbeat of %v: %w", b.gpid, err)
+		}
+		r.memory.remember(beats[b.index].Member, remembered)
+	}
+	r.storeDue(ctx, due, errs)
+	_ = inParallel(len(alone), func(n int) error {
+		_, errs[alone[n]] = r.writeRemote(ctx, &beats[alone[n]], nil)
+		return nil
+	})
 }
 
 // checkEvery is how many documents of samples a process that owns its block stores
 // until its claim is looked at.
 const checkEvery = 10
+
+// prepare adds a heartbeat and returns how it is stored. The recorder is then as after it was.
+func (c *recorder) prepare(index int, beat *RemoteHeartbeat) remoteBeat {
+	c.sentAgo(beat)
+	c.measure(&beat.Load, 0, nil)
+	c.sinceCheck = 0
+	if c.p.due(maxRecent*checkEvery) || c.p.adopted() && c.p.due(maxRecent) {
+		c.sinceCheck = maxRecent
+	}
+	b := remoteBeat{index: index, gpid: c.p.GPID}
+	if c.next(&c.p) == writeSamples {
+		n := len(c.unstored) - 1
+		b.samples, c.unstored = newSamples{c.p.Block, c.unstored[:n]}, c.unstored[n:]
+	}
+	l := livingOf(&c.p, len(c.unstored))
+	b.swap = store.Swap{Old: c.stored, New: dataDoc(l.key, l.appendTo(nil))}
+	c.confirm(c.stored, l.write)
+	return b
+}
 
 // openLiving makes c the recorder of a remote process with a living record, of which
 // nothing else is read.
@@ -134,60 +156,19 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	return nil
 }
 
-// putBatch stores the heartbeats. It returns the places of those whose living record
-// others have written, and those after which something is due.
-func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch []remoteBeat, held []newSamples, errs []error) (again []int, due []remoteBeat) {
-	err := r.putSamples(ctx, held)
-	var stored []bson.Raw
-	if err == nil {
-		swaps := each.Of(batch, func(b remoteBeat) store.Swap { return b.swap })
-		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
-	}
-	failed := errorsOf(len(batch), err)
-	for i, b := range batch {
-		k := beats[b.place].Member
-		r.memory.remember(k, nil)
-		switch {
-		case failed[i] == nil:
-			r.memory.remember(k, stored[i])
-			if b.due {
-				due = append(due, b)
-			}
-		case errors.Is(failed[i], store.ErrConflict) || errors.Is(failed[i], store.ErrNotFound):
-			again = append(again, b.place)
-		default:
-			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.gpid, failed[i])
-		}
-	}
-	return again, due
-}
-
-// tend does what processes need from time to time after a heartbeat was stored.
-func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remoteBeat, errs []error) {
-	if len(due) == 0 {
-		return
-	}
-	keys := each.Of(due, func(b remoteBeat) MemberKey { return beats[b.place].Member })
-	found := r.members(ctx, keys)
+// storeDue does what is due of processes after their heartbeats were stored.
+func (r *Registry) storeDue(ctx context.Context, due []remoteBeat, errs []error) {
 	var claimed []string
-	for i, b := range due {
-		if m := &found[i]; m.err != nil {
-			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
-			errs[b.place] = m.err
-		} else if b.sinceCheck >= maxRecent {
-			claimed = append(claimed, m.record.claimedValues()...)
+	for _, b := range due {
+		if b.recorder.sinceCheck >= maxRecent {
+			claimed = append(claimed, b.record.claimedValues()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
-	_ = inParallel(len(due), func(i int) error {
-		b, m := &due[i], &found[i]
-		if m.err != nil || m.record.End != nil { // recorded by another Registry after this heartbeat
-			return nil
-		}
-		c := r.openRecorder(m)
-		c.trimmed, c.sinceCheck = b.trimmed, b.sinceCheck
-		if errs[b.place] = c.store(ctx, known, m.record); errs[b.place] == nil && c.collision != nil {
-			errs[b.place] = c.collision
+	_ = inParallel(len(due), func(n int) error {
+		b := &due[n]
+		if errs[b.index] = b.recorder.store(ctx, known, b.record); errs[b.index] == nil && b.recorder.collision != nil {
+			errs[b.index] = b.recorder.collision
 		}
 		return nil
 	})
