@@ -271,6 +271,8 @@ func TestCensusForm(t *testing.T) {
 		{field("field", strings.Repeat("a", 1001)) + file + "--B--\r\n", 422, "more than 1000 bytes"},
 		{field("tz", "Bogus") + file + "--B--\r\n", 422, "time zone"},
 		{field("colour", "red") + file + "--B--\r\n", 422, "unknown field"},
+		{field("format", "xml") + file + "--B--\r\n", 422, "format"},
+		{field("format", "grep") + file + "--B--\r\n", 200, "Census of 1 id"},
 		{field("field", "_id") + "--B--\r\n", 422, "no file"},
 	} {
 		got := r.do(t, "POST", "/census", strings.NewReader(c.body), "Content-Type", "multipart/form-data; boundary=B", "Accept", "text/html")

@@ -158,6 +158,7 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 		return nil, requestf("the request is not a form with a file")
 	}
 	in := censusInput{Zone: "UTC", Top: 10}
+	fields := map[string]*string{"field": &in.Field, "format": &in.Format, "tz": &in.Zone}
 	for {
 		part, err := parts.NextPart()
 		switch {
@@ -195,23 +196,10 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 		if len(value) > maxField {
 			return nil, requestf("the field %q has more than %d bytes", part.FormName(), maxField)
 		}
-		if err := in.set(part.FormName(), string(value)); err != nil {
-			return nil, err
+		to := fields[part.FormName()]
+		if to == nil {
+			return nil, requestf("the request has an unknown field %q", part.FormName())
 		}
+		*to = string(value)
 	}
-}
-
-// set takes a field of the form.
-func (in *censusInput) set(name, value string) error {
-	switch name {
-	case "field":
-		in.Field = value
-	case "grep":
-		in.Format = string(census.FormatGrep)
-	case "tz":
-		in.Zone = value
-	default:
-		return requestf("the request has an unknown field %q", name)
-	}
-	return nil
 }

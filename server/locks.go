@@ -22,7 +22,7 @@ import (
 // Errors about locks. Their texts are for clients.
 var (
 	errNoLocks     = errors.New("this server shows no locks; start it with --locks")
-	errLocksSilent = errors.New("the place that holds the locks does not answer now")
+	errLocksSilent = errors.New("the backend of the locks does not answer")
 )
 
 // locks reads the locks of Options.OpenLocks, which it opens at the first use.

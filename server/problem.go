@@ -74,7 +74,7 @@ var problemTypes = []problemType{
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
 	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids has none of the forms that Accept asks for. The other endpoints ignore Accept.", []error{errAcceptable}},
-	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly, or others waited for the place of the upload.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
+	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly, or the upload was aborted because others were waiting.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
 	{"collision", http.StatusConflict, "In the answer to many heartbeats: another live process is recorded with the same process value.", []error{registry.ErrCollision}},
 	{"ended", http.StatusConflict, "The process has ended. Register again.", []error{registry.ErrEnded}},
 	{"key-used", http.StatusConflict, "Another process was registered with the same Idempotency-Key.", []error{registry.ErrKey}},
@@ -87,7 +87,7 @@ var problemTypes = []problemType{
 		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
 	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
-	{"no-answer", http.StatusServiceUnavailable, "The store, or the place of the locks, does not answer; see Retry-After.", []error{errUnavailable, errLocksSilent}},
+	{"no-answer", http.StatusServiceUnavailable, "The store, or the backend of the locks, does not answer; see Retry-After.", []error{errUnavailable, errLocksSilent}},
 	{"not-configured", http.StatusServiceUnavailable, "The server was started without a store, or without locks.", []error{errNoStore, errNoLocks}},
 	{"internal", http.StatusInternalServerError, "A fault of the server, which is in its log.", nil},
 }

@@ -18,7 +18,7 @@ func (s *Site) Census(most int64, wrong string) g.Node {
 		problem(wrong),
 		h.Form(h.Method("post"), h.Action(s.URL("/census")), h.EncType("multipart/form-data"), h.Data("upload", ""),
 			h.Div(h.Class("fields-row"), field("field", "Field", textInput("field", "_id")), field("tz", "Time zone", textInput("tz", "UTC", h.Data("zone", ""))),
-				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("grep"), h.Type("checkbox"), h.Value("yes")),
+				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("format"), h.Type("checkbox"), h.Value("grep")),
 					h.Label(h.For("grep"), g.Text("any text: every 24 hex digits are an id")))),
 			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text("Choose a file, or drop it here")),
 				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required()), soft(g.Text("up to "+bytesText(most)))),

@@ -133,18 +133,9 @@ func (s *Site) Error(path string, status int, text string, session bool) g.Node 
 	}
 	title := http.StatusText(status)
 	return s.Frame(Frame{Title: title, Current: current, Session: session, Contents: g.Group{
-		h.H1(g.Text(title)), problem(text), s.wayOn(status, current), soft(g.Textf("Status %d.", status)),
+		h.H1(g.Text(title)), problem(text),
+		g.If(status == http.StatusNotFound, h.P(h.A(h.Href(s.URL("/")), g.Text("Read an id, or create one")))), soft(g.Textf("Status %d.", status)),
 	}})
-}
-
-// wayOn leads on from a page that does not exist.
-func (s *Site) wayOn(status int, current string) g.Node {
-	if status != http.StatusNotFound {
-		return nil
-	}
-	return h.P(g.Iff(current != "", func() g.Node {
-		return g.Group{h.A(h.Href(s.URL(current)), g.Text("Back to "+strings.TrimPrefix(current, "/"))), g.Text(" · ")}
-	}), h.A(h.Href(s.URL("/")), g.Text("Read an id, or create one")))
 }
 
 //go:embed static
