@@ -49,21 +49,21 @@ func (m *candidate) ran(at time.Time) (class, string) {
 	case !m.goneFrom.IsZero() && at.After(m.goneFrom):
 		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", wholeSeconds(at.Sub(m.goneFrom)), m.Reason)
 	}
-	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", wholeSeconds(at.Sub(m.Last.Time)))
+	after := fmt.Sprintf("created %s after the last heartbeat of a process that is ", wholeSeconds(at.Sub(m.Last.Time)))
 	switch {
 	case m.State == Late:
-		return possible, silent + "late"
+		return possible, after + "late"
 	case m.State == Alive:
-		return unlikely, silent + "alive: in the future, unless its clock was set ahead"
+		return unlikely, after + "alive: in the future, unless its clock was set ahead"
 	case m.Presumed:
-		silent += "presumed dead: later ones may have found no store"
+		after += "presumed dead: later ones may have found no store"
 	default:
-		silent += "dead: when it died is not known"
+		after += "dead: when it died is not known"
 	}
 	if at.After(m.Until.Add(late)) {
-		return unlikely, silent
+		return unlikely, after
 	}
-	return possible, silent
+	return possible, after
 }
 
 // wholeSeconds describes d, rounded up to whole seconds because the creation times of ids

@@ -18,7 +18,7 @@ const (
 	// Known: one process owned the process block of the id at its creation time.
 	Known Verdict = "known"
 	// Claimed: one process is said to have used the process value at that time, by a
-	// sample, or because the id has its host and its pid. That is not proven.
+	// evidence id, or because the id has its host and its pid. That is not proven.
 	Claimed Verdict = "claimed"
 	// Unknown: no registered process has used the process value.
 	Unknown Verdict = "unknown"

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// presumedFor is how many times its patience a process must be silent before it
+	// presumedFor is how many times its patience a process must be late before it
 	// is moved to the ended ones without other evidence.
 	presumedFor = 10
 
-	// lateFor is how long a process of which no more can be known must be silent.
+	// lateFor is how long a process of which no more can be known must be late.
 	lateFor = 24 * time.Hour
 )
 
@@ -105,12 +105,12 @@ func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since,
 
 // isOver reports whether a process can be moved to the ended ones.
 func (r *Registry) isOver(s *Status, since time.Time) bool {
-	silence := wall(r.options.Now).Sub(s.Last.Time)
+	late := wall(r.options.Now).Sub(s.Last.Time)
 	switch {
 	case s.State == Ended, s.State == Dead && !s.Presumed:
 		return true
 	case s.State == Alive:
 		return false
 	}
-	return s.State == Dead && silence.Abs() > presumedFor*s.patience() || s.Last.Time.Before(since)
+	return s.State == Dead && late.Abs() > presumedFor*s.patience() || s.Last.Time.Before(since)
 }

@@ -187,14 +187,14 @@ func (p *Process) started() time.Time {
 	return p.GPID.Start()
 }
 
-// Adopted is a process value that a process is said to use, by a sample: an id that
+// Adopted is a process value that a process is said to use, by an evidence id: an id that
 // it is said to have created.
 type Adopted struct {
 	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
 	Value string `bson:"value"`
 	// EvidenceID is the id.
 	EvidenceID objectid.ID `bson:"evidence_id"`
-	// Evidence is what the sample shows.
+	// Evidence is what the evidence id shows.
 	Evidence Evidence `bson:"evidence,omitempty"`
 	// From is the earliest creation time of the ids with the value: the start of the
 	// process.
@@ -204,16 +204,16 @@ type Adopted struct {
 	Confirmed time.Time `bson:"confirmed,omitempty"`
 }
 
-// Evidence is what a sample shows of the process that is said to have created it.
+// Evidence is what an evidence id shows of the process that is said to have created it.
 type Evidence string
 
 const (
-	// ByTime: the process ran when the sample was created. Nothing in the sample
+	// ByTime: the process ran when the id was created. Nothing in the id
 	// names the process.
 	ByTime Evidence = "time"
-	// ByPID: the sample has the classic layout, and the pid of the process.
+	// ByPID: the id has the classic layout, and the pid of the process.
 	ByPID Evidence = "pid"
-	// ByHostAndPID: the sample has the host's name, by its MD5, and the pid of the
+	// ByHostAndPID: the id has the host's name, by its MD5, and the pid of the
 	// process.
 	ByHostAndPID Evidence = "host-and-pid"
 )
@@ -253,7 +253,7 @@ func livingKey(block string, member objectid.ID) string {
 	return block + hex.EncodeToString(member[8:])
 }
 
-// adopted reports whether p was recorded by a sample: no ids are created with its
+// adopted reports whether p was recorded by an evidence id: no ids are created with its
 // block.
 func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
 
@@ -302,7 +302,7 @@ func (p *Process) addAdopted(more []Adopted) {
 }
 
 // sameProcess reports whether p and q are one process that was recorded twice, by a
-// sample at least once. Two members of one process that registered have a generator
+// evidence id at least once. Two members of one process that registered have a generator
 // each.
 func (p *Process) sameProcess(q *Process) bool {
 	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0

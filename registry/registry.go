@@ -34,7 +34,7 @@
 // later heartbeat was stored, or it is alive. It returns Conflict only if it is proven
 // that the process did not have the value then. Otherwise it returns Unknown or Collision, or Known
 // with the reason why it is not certain, or Claimed for an adopted process: nothing
-// proves that a process created the samples by which it was adopted. The last heartbeat of a process remains after
+// proves that a process created the evidence ids by which it was adopted. The last heartbeat of a process remains after
 // the process was killed. A store that cannot be reached does not stop a member: it continues to generate
 // ids, keeps its samples, and stores them when it can.
 //

@@ -14,31 +14,31 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Check returns what the samples of p, which [Describe] has returned, show: a value for
+// Check returns what the evidence ids of p, which [Describe] has returned, show: a value for
 // each different process value. The error wraps [ErrEvidence] if p cannot have created
 // one of them, or if there is none.
-func (p Process) Check(samples []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
-	err := p.adopt(samples, layout, p.started(), time.Now())
+func (p Process) Check(evidence []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
+	err := p.adopt(evidence, layout, p.started(), time.Now())
 	return p.Adopted, err
 }
 
-// adopt adds the values of samples to p, of which it knows the times: that of its
-// start and the present one, both by the clock of p. Two samples with one value
+// adopt adds the values of evidence ids to p, of which it knows the times: that of its
+// start and the present one, both by the clock of p. Two evidence ids with one value
 // count as the first. The error wraps [ErrEvidence] if the process cannot have created
 // one of them; p is then unchanged.
-func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, now time.Time) error {
-	if len(samples) == 0 {
+func (p *Process) adopt(evidence []objectid.ID, layout objectid.Layout, started, now time.Time) error {
+	if len(evidence) == 0 {
 		return fmt.Errorf("%w: there is none", ErrEvidence)
 	}
 	var added []Adopted
-	for _, sample := range samples {
-		evidence, err := p.examine(sample, layout, started, now)
+	for _, id := range evidence {
+		shown, err := p.examine(id, layout, started, now)
 		if err != nil {
 			return err
 		}
-		a := Adopted{Value: valueOf(sample), EvidenceID: sample, Evidence: evidence, From: started.UTC().Truncate(time.Millisecond)}
+		a := Adopted{Value: valueOf(id), EvidenceID: id, Evidence: shown, From: started.UTC().Truncate(time.Millisecond)}
 		if layout == objectid.Java {
-			a.Value = blockOf(sample)
+			a.Value = blockOf(id)
 		}
 		added = append(added, a)
 	}
@@ -53,33 +53,33 @@ func (p *Process) identify() {
 	p.EvidenceID, p.Value, p.From = first.EvidenceID, first.Value, first.From
 }
 
-// examine returns what sample shows.
-func (p *Process) examine(sample objectid.ID, layout objectid.Layout, started, now time.Time) (Evidence, error) {
+// examine returns what an evidence id shows.
+func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now time.Time) (Evidence, error) {
 	const tolerance = time.Minute // between the clocks of the id and of the caller
-	created := sample.Time()
+	created := id.Time()
 	early, late := p.slack()
 	switch {
-	case sample.IsZero():
+	case id.IsZero():
 		return "", fmt.Errorf("%w: it is the zero id", ErrEvidence)
-	case sample == objectid.MinAt(created):
-		return "", fmt.Errorf("%w: %v is only a time", ErrEvidence, sample)
+	case id == objectid.MinAt(created):
+		return "", fmt.Errorf("%w: %v is only a time", ErrEvidence, id)
 	case created.After(now.Add(max(tolerance, late))):
-		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrEvidence, sample, created.Format(time.RFC3339))
+		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrEvidence, id, created.Format(time.RFC3339))
 	case created.Before(started.Add(-early).Truncate(time.Second)):
 		return "", fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrEvidence,
-			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
+			id, created.Format(time.RFC3339), started.Format(time.RFC3339))
 	}
-	machine, pid := classic.Split(sample)
-	fits := slices.ContainsFunc(p.pids(), func(pid int) bool { return classic.HasPID(sample, pid) })
+	machine, pid := classic.Split(id)
+	fits := slices.ContainsFunc(p.pids(), func(pid int) bool { return classic.HasPID(id, pid) })
 	switch onHost := p.Host != "" && classic.Machine(p.Host) == machine; {
 	case layout == objectid.Java:
 		return ByTime, nil
 	case onHost && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrEvidence, sample, p.Host, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrEvidence, id, p.Host, pid, p.GPID.PID())
 	case onHost:
 		return ByHostAndPID, nil
 	case layout == objectid.Classic && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrEvidence, sample, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrEvidence, id, pid, p.GPID.PID())
 	case layout == objectid.Classic: // some drivers derive the machine bytes from the network interfaces
 		return ByPID, nil
 	}
@@ -105,13 +105,13 @@ func (p *Process) pids() []int {
 	return all
 }
 
-// AddEvidence records further process values of a member: those of samples that it has
+// AddEvidence records further process values of a member: those of evidence ids that it has
 // created, such as the ids of another client or of a driver beside its generator. The
 // process, which may be one that another program has adopted, must not have ended. The
 // errors are those of [Registry.Adopt]; with a [*CollisionError] the values are recorded,
 // too. The error wraps [store.ErrNotFound] if the member is not recorded, and [ErrEnded] if
 // it has ended.
-func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, samples []objectid.ID, layout objectid.Layout) (Process, error) {
+func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []objectid.ID, layout objectid.Layout) (Process, error) {
 	m, err := r.member(ctx, k)
 	if err != nil {
 		return Process{}, err
@@ -128,7 +128,7 @@ func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, samples []objec
 	if p.adopted() {
 		started = minTime(started, p.From)
 	}
-	if err := p.adopt(samples, layout, started, now); err != nil {
+	if err := p.adopt(evidence, layout, started, now); err != nil {
 		return Process{}, err
 	}
 	for i := range p.Adopted[known:] {

@@ -35,22 +35,22 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 }
 
 // Adopt records a process that creates its ids with any driver, in any language, by
-// samples: one id of each of its process values. A process with several clients or
+// evidence ids: one id of each of its process values. A process with several clients or
 // workers has several values; [Registry.AddEvidence] adds further ones. All its ids are
 // then traced to it, including earlier ones. The process is this one, or on Linux
 // any process of this host, see o.PID. The heartbeat of the member reads the load of
 // that process and ends when the process ends. Adopting a process again is not a
 // collision.
 //
-// Nothing proves that the process has created the samples. What they show is
+// Nothing proves that the process has created the evidence ids. What they show is
 // recorded as their [Evidence], and their traces are [Claimed], never Known. If
 // another live process has the same process value, the error is a
 // [*CollisionError], and the member beside it is valid: both processes are
 // recorded, and shown as a collision. The error wraps [ErrEvidence] if the process
-// cannot have created a sample, because it is older than the process, in the future,
+// cannot have created an evidence id, because it is older than the process, in the future,
 // or has the host or the pid of another process, and [gpid.ErrNoProcess] if there is
 // no process o.PID. Otherwise Adopt is like [Registry.Register].
-func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOptions) (*Member, error) {
+func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOptions) (*Member, error) {
 	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()
 	describe := Describe
@@ -63,11 +63,11 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 	}
 	started := p.started()
 	if _, err := p.Kernel.Started(); err != nil && self { // how old this process is, is not known
-		for _, sample := range samples {
-			started = minTime(started, sample.Time())
+		for _, id := range evidence {
+			started = minTime(started, id.Time())
 		}
 	}
-	if err := p.adopt(samples, opts.Layout, started, wall(r.options.Now)); err != nil {
+	if err := p.adopt(evidence, opts.Layout, started, wall(r.options.Now)); err != nil {
 		return nil, err
 	}
 	p.identify()

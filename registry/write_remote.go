@@ -31,10 +31,10 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
 // a driver: it is recorded by one id of each of its process values, with their
 // layout, as by [Registry.Adopt]. The error wraps [ErrEvidence] if the process cannot
-// have created a sample. With a [*CollisionError] the process is valid, too.
-func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
+// have created an evidence id. With a [*CollisionError] the process is valid, too.
+func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(p *Process) error {
-		err := p.adopt(samples, layout, p.GPID.Start(), wall(r.options.Now))
+		err := p.adopt(evidence, layout, p.GPID.Start(), wall(r.options.Now))
 		if err == nil {
 			p.identify()
 		}
@@ -68,7 +68,7 @@ func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptio
 			switch {
 			case pruned && before.GPID != p.GPID:
 				return Process{}, fmt.Errorf("%w: %v", ErrKey, before.GPID)
-			case pruned: // it was silent, and has had its block all the while
+			case pruned: // it was late for long, and has had its block all the while
 				p.From, p.Copied, p.Clock = before.From, before.Copied, before.Clock.with(o.Clock, wall(r.options.Now))
 				before = nil
 			}
