@@ -7,18 +7,16 @@ import (
 )
 
 // dated is the process value and the counter of NewAt, of which each id has another
-// low word.
+// low word. Ids of one second increase until that overflows.
 var dated struct {
 	once  sync.Once
 	block uint32
 	low   atomic.Uint32
 }
 
-// NewAt returns a new ID of the second of t, for documents whose creation time is
-// known, such as those imported from elsewhere. It differs from every ID that this
-// process has created, as long as NewAt creates fewer than 2^32: its process value is
-// not that of [New]. Ids of one second increase until the counter overflows. A t before
-// 1970 or after 2106-02-07T06:28:15Z counts as the nearest second that fits in an ID.
+// NewAt returns a new ID of the second of t, or of the nearest one that fits in an ID, for
+// documents whose creation time is known. It differs from all other ids of this process,
+// up to 2^32 calls.
 func NewAt(t time.Time) ID {
 	dated.once.Do(func() {
 		stdOnce.Do(initStd)

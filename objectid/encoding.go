@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// FromBytes returns the ID whose 12 raw bytes are b. The error, for any other
-// length, wraps [ErrInvalid].
+// FromBytes returns the ID with the raw bytes b. The error, unless these are 12, wraps
+// [ErrInvalid].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, fmt.Errorf("%w: %d bytes, want 12", ErrInvalid, len(b))
@@ -15,19 +15,16 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// Bytes returns a copy of the 12 raw bytes of id.
+// Bytes returns a copy of the raw bytes.
 func (id ID) Bytes() []byte { return append([]byte(nil), id[:]...) }
 
-// AppendBinary appends the 12 raw bytes of id to b. It implements
-// [encoding.BinaryAppender]; the error is always nil.
+// AppendBinary appends the raw bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the 12 raw bytes of id. It implements
-// [encoding.BinaryMarshaler]; the error is always nil.
+// MarshalBinary returns the raw bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 12 raw bytes. It refuses every other length, including
-// the 24 digits of the text form, and then leaves id unchanged.
+// UnmarshalBinary reads raw bytes, not digits.
 func (id *ID) UnmarshalBinary(data []byte) error {
 	read, err := FromBytes(data)
 	if err != nil {
@@ -43,11 +40,8 @@ const (
 	bsonNull     = 0x0A
 )
 
-// MarshalBSONValue returns the BSON type ObjectId with the 12 raw bytes of id,
-// or the BSON type null for the zero ID. It implements the interface
-// bson.ValueMarshaler of the MongoDB driver v2; the error is always nil. A
-// struct field with the BSON option omitempty is left out when it is zero, so
-// that the server or the driver adds a missing _id.
+// MarshalBSONValue returns an ObjectId, or null for the zero ID, for the MongoDB driver
+// v2. The option omitempty leaves a zero _id out, and the server adds one.
 func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if id.IsZero() {
 		return bsonNull, nil, nil
@@ -55,10 +49,7 @@ func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return bsonObjectID, id[:], nil
 }
 
-// UnmarshalBSONValue reads a BSON ObjectId, or null, which sets the zero ID. It
-// implements the interface bson.ValueUnmarshaler of the MongoDB driver v2. A
-// value of another BSON type is refused whatever its length, with an error that
-// wraps [ErrInvalid], and id is then left unchanged.
+// UnmarshalBSONValue reads an ObjectId or null, for the MongoDB driver v2.
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	switch {
 	case typ == bsonObjectID:
@@ -73,9 +64,8 @@ func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	}
 }
 
-// Value returns the 12 raw bytes of id, for a column of binary type (BLOB,
-// BYTEA, BINARY(12)), or nil, which is NULL, for the zero ID. It implements
-// [driver.Valuer]; the error is always nil. Use [Hex] for text columns.
+// Value returns the raw bytes for a binary column, or NULL for the zero ID. Use [Hex] for
+// text columns.
 func (id ID) Value() (driver.Value, error) {
 	if id.IsZero() {
 		return nil, nil
@@ -83,11 +73,7 @@ func (id ID) Value() (driver.Value, error) {
 	return id.MarshalBinary()
 }
 
-// Scan reads a column: 12 raw bytes, 24 hexadecimal digits as a string or as
-// bytes, or NULL, which sets the zero ID. It implements
-// [database/sql.Scanner]. A string of 12 characters is text and not raw bytes,
-// so it is refused like every other length and type, with an error that wraps
-// [ErrInvalid]; id is then left unchanged.
+// Scan reads a column: 12 raw bytes, 24 digits as a string or as bytes, or NULL.
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -108,12 +94,10 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Hex is an [ID] for a text column (TEXT, CHAR(24)): it differs from the ID
-// that it contains only in what Value returns. Both scan both kinds of columns.
+// Hex is an [ID] for a text column. Both read both kinds of columns.
 type Hex struct{ ID }
 
-// Value returns the 24 digits as a string, or nil, which is NULL, for the zero
-// ID. It implements [driver.Valuer]; the error is always nil.
+// Value returns the digits, or NULL for the zero ID.
 func (h Hex) Value() (driver.Value, error) {
 	if h.IsZero() {
 		return nil, nil
@@ -121,9 +105,7 @@ func (h Hex) Value() (driver.Value, error) {
 	return h.String(), nil
 }
 
-// LogValue returns the 24 digits as a string, or nil for the zero ID. It
-// implements [slog.LogValuer]. A nil *ID has no value to log: slog writes that the
-// method panicked.
+// LogValue returns the digits, or nil for the zero ID.
 func (id ID) LogValue() slog.Value {
 	if id.IsZero() {
 		return slog.AnyValue(nil)

@@ -11,71 +11,59 @@ import (
 	"time"
 )
 
-// Options configure a [Generator]. The zero value, like a nil pointer, is ready to
-// use; [New] and [Fill] use it.
+// Options configure a [Generator].
 type Options struct {
-	// Layout of the eight bytes after the seconds. Default: [Modern].
+	// Layout of the ids. Default: [Modern].
 	Layout Layout
 
-	// Block, if not nil, is the first four bytes of the process value: a process
-	// block that belongs to the caller alone, such as package registry gives.
-	// The fifth byte starts at 0, which leaves room for 2^32 ids a second. Only
-	// for the Modern layout. Default: random.
+	// Block, if not nil, is the first four bytes of the process value, which no other
+	// generator has. Package registry gives them. Only for Modern. Default: random.
 	Block *[4]byte
 
-	// NewBlock, if not nil, returns another process block that belongs to the
-	// caller alone, in place of Block, or false if there is none now.
-	// [Generator.Reseed] and MaxLead call it within New and Fill, so it must return
-	// at once, and must not use the generator. Only with Block.
+	// NewBlock, if not nil, returns another Block, or false if there is none now. New and
+	// Fill wait for it; it must not use the generator. Only with Block.
 	NewBlock func() (block [4]byte, ok bool)
 
-	// Counter, if not nil, is where the counter starts, cut to the bits that the
-	// layout has. With Now and Block the ids are then the same in every run, for
-	// tests that compare output. Default: random.
+	// Counter, if not nil, is where the counter starts. With Now and Block ids are the
+	// same in every run. Default: random.
 	Counter *uint32
 
-	// MaxLead, if above 0, is by how much ids may lead the clock. Beyond it the
-	// generator draws a new process value, or asks NewBlock for a block, and
-	// continues at the second of the clock: after one wrong reading of the clock far
-	// in the future, or after the clock was set back. The ids then decrease once;
-	// RFC 9562, section 6.1, leaves that choice to the application. It has no effect
-	// where there is no other process value, see [Generator.Reseed]. Default: ids
-	// always increase.
+	// MaxLead, if above 0, limits [Generator.Lead]: beyond it the generator changes its
+	// process value, as Reseed does, and goes back to the second of the clock. Ids then
+	// decrease once. Default: never.
 	MaxLead time.Duration
 
-	// Now returns the time. It is called for every New and Fill, by several
-	// goroutines at once, and may jump in either direction. Default: the
-	// system clock, read no more often than needed.
+	// Now returns the time, which may jump, to several goroutines at once. Default: the
+	// system clock.
 	Now func() time.Time
 }
 
-// Generator generates IDs that are strictly increasing and never repeat. Any
-// number of goroutines may share one. Create it with [NewGenerator]; the zero
-// Generator is not usable, and a Generator must not be copied.
-//
-// An id is put together from two words that are read apart:
-//
-//	          32 bits   32 bits   32 bits: the low word
-//	id        seconds   block     prefix | state&mask
-//	from      state     value     state
-//
-//	layout    mask and bits    counter     prefix           reset
-//	Modern    FFFFFFFF   32    00FFFFFF    0                the fifth byte of the process value
-//	Java      FFFFFFFF   32    FFFFFFFF    0                0
-//	Classic   00FFFFFF   24    00FFFFFF    low byte of pid  0
-//
-// These hold at any time:
-//
-//  1. Each value of state is taken by one id of a block. take adds to state, and raises it to
-//     sec<<bits | counter | reset when a second begins: the counter goes on, and what it has
-//     carried into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
-//  2. value has the block and, above it, a number of changes, which is odd while change
-//     works. change, under the mutex, makes it odd, moves state to a later second, or back by MaxLead,
-//     with a new low word, sets reset, and makes value even.
-//  3. New and Fill read value before and after they take from state. If it differs or is odd,
-//     they throw away what they took. So the state of an id was taken while value had the
-//     block of the id: no id has the block of before with a state of after.
+// Generator generates ids, for any number of goroutines. Create it with [NewGenerator],
+// and do not copy it.
 type Generator struct {
+	// An id is put together from two words that are read apart:
+	//
+	//	          32 bits   32 bits   32 bits: the low word
+	//	id        seconds   block     prefix | state&mask
+	//	from      state     value     state
+	//
+	//	layout    mask and bits    counter     prefix           reset
+	//	Modern    FFFFFFFF   32    00FFFFFF    0                the fifth byte of the process value
+	//	Java      FFFFFFFF   32    FFFFFFFF    0                0
+	//	Classic   00FFFFFF   24    00FFFFFF    low byte of pid  0
+	//
+	// Generating an id is one atomic addition to state. These hold at any time:
+	//
+	//  1. Each value of state is taken by one id of a block. take adds to state, and raises it to
+	//     sec<<bits | counter | reset when a second begins: the counter goes on, and what it has
+	//     carried into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
+	//  2. value has the block and, above it, a number of changes, which is odd while change
+	//     works. change, under the mutex, makes it odd, moves state to a later second, or back by
+	//     MaxLead, with a new low word, sets reset, and makes value even.
+	//  3. New and Fill read value before and after they take from state. If it differs or is odd,
+	//     they throw away what they took. So the state of an id was taken while value had the
+	//     block of the id: no id has the block of before with a state of after.
+
 	// These fields are written once, before the generator is shared.
 
 	now   func() time.Time
@@ -115,13 +103,12 @@ const (
 	chunk = 1 << 20
 )
 
-// ErrExhausted is the value that [Generator.New] and [Generator.Fill] panic with
-// when no id is left that is greater than the last one.
+// ErrExhausted is what [Generator.New] and [Generator.Fill] panic with in the year 2106,
+// when no greater id is left.
 var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
-// NewGenerator returns a new generator. A nil o means the zero Options. It fails if
-// o.Layout is invalid, if o.Block is set for a layout other than Modern, if o.NewBlock
-// is set without o.Block, or if the host name cannot be read for the Classic layout.
+// NewGenerator returns a generator with the options o, or the default ones for nil. It
+// fails if options contradict each other, or if the host name of Classic cannot be read.
 func NewGenerator(o *Options) (*Generator, error) {
 	g := new(Generator)
 	if err := g.init(cmp.Or(o, &Options{})); err != nil {
@@ -184,29 +171,19 @@ func initStd() {
 	}
 }
 
-// New returns a new ID from the default generator of the process, which has the
-// Modern layout and follows the system clock. See [Generator.New].
+// New returns a new ID from the default generator.
 func New() ID {
 	stdOnce.Do(initStd)
 	return std.New()
 }
 
-// Fill sets every element of dst to a new ID from the default generator of the
-// process. See [Generator.Fill].
+// Fill sets every element of dst to a new ID from the default generator.
 func Fill(dst []ID) {
 	stdOnce.Do(initStd)
 	std.Fill(dst)
 }
 
-// Lead is [Generator.Lead] of the default generator of the process.
-func Lead() time.Duration {
-	stdOnce.Do(initStd)
-	return std.Lead()
-}
-
-// New returns a new ID, greater than every ID that g returned before the call
-// began. It panics with [ErrExhausted] when g has no ids left, which takes a clock
-// in the year 2106 and another 2^24 ids or more.
+// New returns a new ID, greater than every ID that g returned before the call.
 func (g *Generator) New() ID {
 	for {
 		value := g.value.Load()
@@ -220,11 +197,8 @@ func (g *Generator) New() ID {
 	}
 }
 
-// Fill sets every element of dst to a new ID, in increasing order, at about the
-// cost of one New. Ids of other goroutines do not come between those of one Fill
-// of up to 2^20 elements. A dst of length 0 is left unchanged. Like New, Fill
-// panics with [ErrExhausted] when g has no ids left; the contents of dst are then
-// undefined.
+// Fill sets every element of dst to a new ID, in increasing order, at about the cost of
+// one New. Only after 2^20 elements do ids of other goroutines come between them.
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]
@@ -260,9 +234,8 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 	}
 }
 
-// Lead returns by how much the second in the last ID leads the clock: 0 unless
-// the clock was set backwards or the ids of a second ran out, see the package
-// comment. It is a whole number of seconds.
+// Lead returns by how many whole seconds the last ID leads the clock: above 0 after the
+// clock was set back, or after the ids of a second ran out.
 func (g *Generator) Lead() time.Duration {
 	next := g.state.Load()
 	last := (max(next, 1) - 1) >> g.bits

@@ -10,41 +10,31 @@ import (
 // Size is the length of an ID in bytes.
 const Size = 12
 
-// ErrInvalid is wrapped by every error that [Parse] and the decoding methods
-// of [ID] return.
+// ErrInvalid is wrapped by every error of decoding an ID.
 var ErrInvalid = errors.New("objectid: invalid id")
 
-// ID is a MongoDB ObjectId:
+// ID is an ObjectId as MongoDB's specification has it, big-endian and unsigned:
 //
 //	 0   1   2   3   4   5   6   7   8   9  10  11
 //	+---------------+-------------------+-----------+
 //	| Unix seconds  |   process value   |  counter  |
 //	+---------------+-------------------+-----------+
 //
-// All three fields are big-endian and unsigned, so comparing two IDs byte by
-// byte compares their creation times to the second. The meaning of the last
-// eight bytes depends on the [Layout] of the generator; package inspect reads
-// them. The format is that of MongoDB's BSON ObjectId specification.
-//
-// The zero ID means "no id", see [ID.IsZero]. An ID is a plain value: it can be
-// compared with ==, used as a map key, and its methods that take it by value
-// may be called by any number of goroutines at once.
+// Compare ids with ==, use them as map keys, share them between goroutines. Encoding never
+// fails. An error of decoding wraps [ErrInvalid] and leaves the id unchanged.
 type ID [Size]byte
 
-// IsZero reports whether id is the zero ID, which means "no id".
-// The options omitzero of encoding/json and omitempty of BSON call it.
+// IsZero reports whether id is the zero ID. The options omitzero of encoding/json and
+// omitempty of BSON call it.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Time returns the creation time in id, a whole second in UTC between
-// 1970-01-01T00:00:00Z and 2106-02-07T06:28:15Z. For the zero ID it is the first
-// of these.
+// Time returns the creation time in UTC, a whole second from 1970-01-01T00:00:00Z to
+// 2106-02-07T06:28:15Z.
 func (id ID) Time() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(id[:])), 0).UTC()
 }
 
-// Compare returns -1 if id is smaller than other, 0 if they are equal and +1 if
-// it is greater. It suits [slices.SortFunc] as the method expression
-// ID.Compare. IDs of an earlier second are smaller than those of a later one.
+// Compare returns -1, 0 or +1 as id is smaller than, equal to or greater than other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // putWords sets the first eight bytes of id and the last four. Every id is

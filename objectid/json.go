@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// MarshalJSON returns the 24 digits as a JSON string, or null for the zero ID.
-// The error is always nil.
+// MarshalJSON returns the digits as a string, or null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
@@ -19,10 +18,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads a JSON string of 24 digits, the form {"$oid":"..."} of
-// MongoDB's Extended JSON with exactly that one member, or null, which sets the
-// zero ID. Everything else is an error that wraps [ErrInvalid], and id is then
-// left unchanged.
+// UnmarshalJSON reads a string of 24 digits, {"$oid":"..."} without other members, or
+// null.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if string(data) == "null" {

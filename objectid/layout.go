@@ -11,37 +11,23 @@ import (
 	"strings"
 )
 
-// Layout is the meaning of the eight bytes after the seconds.
-//
-//	         4 5 6 7         8        9 10 11
-//	Modern   random value             counter
-//	Classic  machine    pid           counter
-//	Java     machine, process  counter
-//
-// A counter starts at a random value, increases by one with every ID, and
-// continues from second to second. Layouts also differ in what happens when it
-// overflows within one second.
+// Layout is the meaning of the eight bytes after the seconds. Counters start at a random
+// value and go on from second to second.
 type Layout uint8
 
 const (
-	// Modern has 5 random bytes, drawn for each generator, and a counter
-	// of 3 bytes, as MongoDB drivers write today. An overflow carries into the
-	// last of the random bytes, which is drawn from 0 to 191 to leave room,
-	// until the next second sets it back: the whole process block, the 256
-	// process values with the same first four bytes, belongs to the generator.
+	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers write today. It
+	// carries into the last random byte: a second has more than 10^9 ids.
 	Modern Layout = iota
-	// Classic has the first 3 bytes of the MD5 of the host's name, the last 2
-	// bytes of the process id, and a counter of 3 bytes, as MongoDB drivers
-	// wrote until 2018. An overflow carries into the seconds. All generators of a
-	// process share the counter.
+	// Classic has 3 bytes of the MD5 of the host's name, 2 of the pid and a counter of 3,
+	// as drivers wrote until 2018. A second has at most 2^24 ids of a process.
 	Classic
-	// Java has 2 bytes made from the network interfaces, 2 bytes made from the
-	// process and a counter of 4 bytes, as version 2 of the Java driver wrote.
-	// An overflow carries into the seconds.
+	// Java has 2 bytes of the network interfaces, 2 of the process and a counter of 4, as
+	// version 2 of the Java driver wrote.
 	Java
 )
 
-// Layouts returns all layouts, the default first, in a slice that belongs to the caller.
+// Layouts returns all layouts, the default first, in a new slice.
 func Layouts() []Layout { return []Layout{Modern, Classic, Java} }
 
 var layoutNames = [...]string{Modern: "modern", Classic: "classic", Java: "java"}
@@ -54,7 +40,7 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// MarshalText returns the name of l, or an error if l is not a layout.
+// MarshalText returns the name, or an error if l is not a layout.
 func (l Layout) MarshalText() ([]byte, error) {
 	if int(l) >= len(layoutNames) {
 		return nil, fmt.Errorf("objectid: no such layout: %d", uint8(l))
@@ -62,8 +48,7 @@ func (l Layout) MarshalText() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// UnmarshalText reads the name of a layout, in lower case. On an error l is left
-// unchanged.
+// UnmarshalText reads a name. On an error l is left unchanged.
 func (l *Layout) UnmarshalText(text []byte) error {
 	for i, name := range layoutNames {
 		if string(text) == name {
@@ -84,6 +69,9 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 	// the three bytes below it fit.
 	roomy := uint32(binary.BigEndian.Uint16(random[4:]))*192>>16<<24 | low&0x00FFFFFF
 	seed := binary.BigEndian.Uint32(random[8:])
+	// A counter that overflows within a second carries into the last random byte (Modern) or
+	// into the seconds (Classic, Java); the next second undoes the former, so that the process
+	// block, the 256 process values with the same first four bytes, belongs to the generator.
 	switch l {
 	case Modern:
 		return seed, roomy, 0x00FFFFFF, nil

@@ -8,18 +8,12 @@ import (
 	"time"
 )
 
-// Range is the ids from From, included, to To, not included. A zero From means no
-// lower bound, and a zero To no upper bound: the zero Range contains every id. A
-// range whose To is set and not greater than its From is empty.
-//
-// A range of ids is a range of creation times as far as the clocks of the
-// processes were right; see also [Generator.Lead].
+// Range is the ids from From, included, to To, not included. A zero From or To is no
+// bound: the zero Range contains every id.
 type Range struct{ From, To ID }
 
-// MinAt returns the smallest ID of the second of t: twelve bytes with only the time
-// filled in. It is a bound to compare with, not an id to store. A t before 1970 or
-// after 2106-02-07T06:28:15Z counts as the nearest second that fits in an ID; for
-// the first second of 1970 the bound is the zero ID.
+// MinAt returns the smallest ID of the second of t, or of the nearest one that fits in an
+// ID: a bound to compare with, not an id to store.
 func MinAt(t time.Time) ID { return atSecond(second(t)) }
 
 func atSecond(s uint64) (id ID) {
@@ -27,10 +21,8 @@ func atSecond(s uint64) (id ID) {
 	return id
 }
 
-// Between returns the range of every ID created at t1 or later and before t2. Ids
-// carry whole seconds only, so t1 is rounded down and t2 up; the ranges of t1, t2
-// and t2, t3 have no ID in common if t2 is a whole second. If t2 is not after t1,
-// the range is empty.
+// Between returns the range of the ids created at t1 or later and before t2, with t1
+// rounded down to a second and t2 up. It is empty if t2 is not after t1.
 func Between(t1, t2 time.Time) Range {
 	if !t1.Before(t2) {
 		end := atSecond(max(second(t1), 1)) // a zero To would mean no bound
@@ -39,14 +31,10 @@ func Between(t1, t2 time.Time) Range {
 	return Range{From: MinAt(t1), To: Until(t2).To}
 }
 
-// Since returns the range of every ID created at t or later, without an upper
-// bound.
+// Since returns the range of the ids created at t or later.
 func Since(t time.Time) Range { return Range{From: MinAt(t)} }
 
-// Until returns the range of every ID created before t, without a lower bound. A
-// time that does not fit in an ID counts as the nearest second that does: the
-// range always contains the first second of 1970, and every ID if t is after
-// 2106-02-07T06:28:15Z.
+// Until returns the range of the ids created before t, rounded up to a second.
 func Until(t time.Time) Range {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -66,13 +54,8 @@ func (r Range) Contains(id ID) bool {
 // IsEmpty reports whether r contains no ID.
 func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
 
-// Filter returns r as a query for the MongoDB driver:
-//
-//	coll.Find(ctx, r.Filter())
-//
-// The query is {"_id": {"$gte": From, "$lt": To}} without the bounds that r does
-// not have, and {} if it has neither. For another field, use the query's member
-// "_id".
+// Filter returns r as a query for the MongoDB driver, {"_id": {"$gte": From, "$lt": To}}
+// without missing bounds.
 func (r Range) Filter() map[string]any {
 	bounds := map[string]any{}
 	if !r.From.IsZero() {
@@ -87,20 +70,14 @@ func (r Range) Filter() map[string]any {
 	return map[string]any{"_id": bounds}
 }
 
-// SQL returns r as a condition on a column of raw bytes (BLOB, BYTEA) and the
-// condition's arguments, two at most:
-//
-//	id >= ? AND id < ?
-//
-// The column is written as given; quote it if it needs quotes. first is 0 for the
-// placeholder ? of SQLite and MySQL, or the number of the first placeholder for
-// those of PostgreSQL, $1, $2. The condition is "1 = 1" without arguments if r has
-// no bounds. For a text column use [Range.SQLHex].
+// SQL returns r as a condition, such as "id >= ? AND id < ?", on a column of raw bytes,
+// which it writes as given, and the arguments. first is 0 for the placeholder ?, or the
+// number of the first placeholder of PostgreSQL, such as 1 for $1.
 func (r Range) SQL(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return id })
 }
 
-// SQLHex is [Range.SQL] for a text column: its arguments are the 24 digits.
+// SQLHex is [Range.SQL] for a text column.
 func (r Range) SQLHex(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return Hex{id} })
 }

@@ -51,27 +51,20 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 	return drift-before > int64(maxSlew)+max(passed, 0)/1000
 }
 
-// Reseed makes the generator continue with a new process value, at random or from
-// Options.NewBlock, and in a later second than that of the last ID: ids still
-// increase. It reports whether there is another process value: none with the Classic
-// layout, which has host and pid, and none with Options.Block unless NewBlock returns
-// one; the generator is then unchanged.
+// Reseed makes g continue with a new process value and in a later second; ids still
+// increase. It returns false, and changes nothing, if there is no other value: with the
+// Classic layout, or with Block without NewBlock.
 //
-// A copy of a running machine has the state of its generators, and both copies
-// generate the same ids until one of them has called Reseed. A generator calls it by
-// itself, unless Options.Now is set, when it sees that the wall clock has jumped
-// forward against the monotonic one by more than a second and a thousandth of the time
-// since it last looked, as it does some time after a machine is resumed. It sees that up
-// to 100 ms after the clock was set, and ids of before can repeat. Programs that know
-// better, from the hooks of a snapshot service or a change of the machine's generation id,
-// call it before they generate ids again.
+// Call it in each copy of a running machine, before the copy generates ids. Unless Now is
+// set, g also calls it within 100 ms after the wall clock jumped forward, as after a
+// suspension.
 func (g *Generator) Reseed() bool {
 	return g.change(func(old uint64) uint64 {
 		return max(old>>g.bits+1, second(g.now()))
 	})
 }
 
-// Reseed is [Generator.Reseed] for the default generator of the process.
+// Reseed is [Generator.Reseed] of the default generator.
 func Reseed() {
 	stdOnce.Do(initStd)
 	std.Reseed()

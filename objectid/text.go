@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads the 24 hexadecimal digits that [ID.String] writes, in upper or
-// lower case, and nothing else: no quotes, no spaces, no ObjectId(...). Every
-// error wraps [ErrInvalid] and says how long s is or which of its characters is
-// not a digit. 24 zeros are the zero ID.
+// Parse reads 24 hexadecimal digits of either case and nothing else. Every error wraps
+// [ErrInvalid] and says what is wrong with s.
 func Parse(s string) (id ID, err error) {
 	err = id.Set(s)
 	return id, err
@@ -23,8 +21,7 @@ func Valid(s string) bool {
 	return len(s) == hexSize && getHex(&id, (*[hexSize]byte)([]byte(s)))
 }
 
-// MustParse is like [Parse] but panics if s is not an id. It is meant for
-// constants in source code.
+// MustParse is [Parse] for constants: it panics if s is not an id.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -57,15 +54,14 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// String returns the 24 lower-case hexadecimal digits of id.
+// String returns the 24 lower-case digits of id.
 func (id ID) String() string {
 	var b [hexSize]byte
 	putHex(&b, &id)
 	return string(b[:])
 }
 
-// AppendText appends the 24 digits that [ID.String] returns to b. It implements
-// [encoding.TextAppender]; the error is always nil.
+// AppendText appends the 24 digits to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	b = slices.Grow(b, hexSize)[:n+hexSize]
@@ -73,12 +69,10 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns what [ID.String] returns. It implements
-// [encoding.TextMarshaler]; the error is always nil.
+// MarshalText returns the 24 digits.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads text as [Parse] does. On an error id is left
-// unchanged.
+// UnmarshalText reads text as [Parse] does.
 func (id *ID) UnmarshalText(text []byte) error {
 	if len(text) == hexSize && getHex(id, (*[hexSize]byte)(text)) {
 		return nil
@@ -86,8 +80,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return textError(string(text))
 }
 
-// Set reads s as [Parse] does, so that an *ID is a [flag.Value]. On an error id
-// is left unchanged.
+// Set reads s as [Parse] does: an *ID is a [flag.Value].
 func (id *ID) Set(s string) error {
 	if len(s) == hexSize {
 		text := [hexSize]byte([]byte(s))
@@ -98,10 +91,8 @@ func (id *ID) Set(s string) error {
 	return textError(s)
 }
 
-// Format implements [fmt.Formatter]: %s, %v and %x write the lower-case digits,
-// %X the upper-case ones, %q the digits in double quotes, and %#v the form
-// ObjectId("...") that the MongoDB shell reads. Width and flags work as they do
-// for strings and, with %x and %X, for byte slices.
+// Format writes lower-case digits for %s, %v and %x, upper-case ones for %X, quoted ones
+// for %q, and ObjectId("...") for %#v. Width and flags work as for strings.
 func (id ID) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'x' || verb == 'X':
