@@ -140,7 +140,7 @@ func TestSlowUploadGivesWay(t *testing.T) {
 	if got := r.do(t, "POST", "/v1/census", strings.NewReader(line)); got.status != 200 {
 		t.Errorf("another upload: %d %s", got.status, got.body)
 	}
-	if status, body, err := answerOn(t, slow); status != 408 || !strings.Contains(body, "others wait") {
+	if status, body, err := answerOn(t, slow); status != 408 || !strings.Contains(body, "others were waiting") {
 		t.Errorf("the slow upload: %d %s %v", status, body, err)
 	}
 }
