@@ -103,16 +103,16 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
-	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "format")
+	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "how the sources are written")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
-	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "step")
-	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
+	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "one row of the timeline per")
+	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
-	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
-	flags.StringVar(&f.memory, "memory", "", "use this `SIZE` of memory (default half)")
+	flags.StringVar(&f.html, "html", "", "write the report as a page to `FILE`")
+	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory (default half)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "show which ids only one source has")
-	flags.BoolVar(&f.ids, "ids", false, "list them, with --compare")
+	flags.BoolVar(&f.ids, "ids", false, "with --compare, list these ids")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 		return compare(cmd, std, f, r, args)
 	}
 	if f.ids {
-		return usagef("--ids goes with --compare")
+		return usagef("--ids needs --compare; write oid census --compare --ids A B")
 	}
 	limitMemory(f.options.Memory)
 	c := census.New(&f.options)

@@ -100,7 +100,7 @@ func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error
 func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
 	switch {
 	case len(args) != 2:
-		return usagef("--compare wants two sources, not %d", len(args))
+		return usagef("--compare needs two sources, not %d; write oid census --compare A B", len(args))
 	case f.html != "":
 		return usagef("--compare does not go with --html")
 	case bool(f.asJSON) && f.ids:

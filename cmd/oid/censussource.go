@@ -307,7 +307,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		files = dump
 	}
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("the folder %s has no files", folder)
+		err = fmt.Errorf("the folder %s has no files to read", folder)
 	}
 	return files, err
 }

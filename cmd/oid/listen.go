@@ -31,7 +31,7 @@ func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (
 	case len(passed) > 1:
 		return nil, fmt.Errorf("systemd passes %d sockets; want one ListenStream", len(passed))
 	case len(passed) == 1 && passed[0] == nil:
-		return nil, errors.New("systemd passes a socket that is no stream; want one ListenStream")
+		return nil, errors.New("systemd passes a socket that is not a stream; want one ListenStream")
 	case len(passed) == 1 && chosen:
 		return nil, usagef("systemd passes a socket, and --listen asks for another; remove one of them")
 	case len(passed) == 1:

@@ -97,12 +97,12 @@ func newLockCommand(std streams) *cobra.Command {
 		RunE: c.run,
 	}
 	c.where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait (default without limit)")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long the lock outlives a crashed holder")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "wait for the lock at most this long")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost (default ttl/6)")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "do not wait for processes that the command leaves")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when COMMAND itself ends")
 	o.once.addFlags(cmd)
-	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, up to %d", lock.MaxSlots))
+	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("let up to `N` commands hold the lock, at most %d", lock.MaxSlots))
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks, and their ticks")
 	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
 	c.asJSON.addFlag(cmd, jsonObjects)
@@ -150,13 +150,13 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 	show := c.status || c.list
 	switch {
 	case c.status && c.list:
-		return usagef("--status does not go with --list")
+		return usagef("give --status NAME or --list, not both")
 	case show && len(command) > 0:
-		return usagef("--status and --list run no command")
+		return usagef("--status and --list run no command; leave out -- and what follows it")
 	case c.list && len(names) > 0:
-		return usagef("--list takes no name")
+		return usagef("--list takes no name; write oid lock --status NAME to see one lock")
 	case c.status && len(names) == 0:
-		return usagef("--status needs the name of a lock")
+		return usagef("--status needs the name of a lock; write oid lock --status NAME, or oid lock --list for all")
 	case !show && len(names) == 0:
 		return usagef("no name; write oid lock NAME -- COMMAND")
 	case !show && len(names) > 1:
@@ -166,7 +166,7 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 	case !show && command[0] == "":
 		return exitError{exitNotFound, errors.New("the command after -- is empty, as with a variable that is not set; write oid lock NAME -- COMMAND")}
 	case bool(c.asJSON) && len(command) > 0:
-		return usagef("--json goes with --status and --list")
+		return usagef("--json goes with --status or --list; a command that runs under a lock prints its own output")
 	case show && cmd.Flags().Changed("once"):
 		return usagef("--once needs a command; --status shows its ticks without it")
 	case !cmd.Flags().Changed("slots"):
@@ -213,7 +213,7 @@ held.`
 func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 	held, err := lock.HeldSlots(ctx, l, lease.Name())
 	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("in use with slots: %w", &lock.HeldError{Status: held[0]})
+		err = fmt.Errorf("the lock is in use with slots: %w", &lock.HeldError{Status: held[0]})
 	}
 	if err != nil {
 		err = errors.Join(err, lease.Release())

@@ -71,8 +71,8 @@ type onceFlags struct {
 
 func (o *onceFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.text, "once", "", "run at most once per tick of `SCHEDULE` on all hosts")
-	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often to run a failed tick again")
-	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first")
+	cmd.Flags().IntVar(&o.retry, "retry", 0, "rerun a failed tick up to `N` times")
+	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "before this tick, run up to `N` missed ones")
 	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host has the tick")
 }
 
@@ -152,7 +152,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	var ended error // how a command ended, if not with 0
 	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, due lock.Run) error {
 		if due.First {
-			std.warn("no earlier run of %q is recorded: this is the first, or the place of the locks has lost the record", name)
+			std.warn("no earlier run of %q is recorded: this is the first run, or the backend has lost the record", name)
 		}
 		err := work(lease, lockTickVariable+"="+due.Tick.String())
 		if err != nil {

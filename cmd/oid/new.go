@@ -39,7 +39,7 @@ func appendTimedID(b []byte, id objectid.ID) []byte {
 }
 
 const newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
-12 bytes each. The ids of a run rise, and none repeats.
+12 bytes each. Each id is greater than the one before, and none repeats.
 
 With --at all ids have that creation time, or later seconds after one second has no
 ids left: after 10^9 of them in the modern layout.`
@@ -89,9 +89,9 @@ func newNewCommand(std streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Int64VarP(&n, "number", "n", 1, "how many")
+	f.Int64VarP(&n, "number", "n", 1, "create `N` ids")
 	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
-	layouts.addFlag(cmd, &layout, "layout", objectid.Modern.String(), "the `LAYOUT`")
+	layouts.addFlag(cmd, &layout, "layout", objectid.Modern.String(), "`LAYOUT` of the ids")
 	idForms.addFlag(cmd, &write, "format", "hex", "how to write an id")
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	zone.addFlag(cmd)

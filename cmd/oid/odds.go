@@ -40,7 +40,7 @@ from a registry never share one: their chance is 0.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if processes == "" {
-				return usagef("number of processes is missing: give --processes")
+				return usagef("--processes is missing; write oid odds --processes N")
 			}
 			q, err := odds.Parse(processes, rate, over, layout)
 			if err != nil {
@@ -57,8 +57,8 @@ from a registry never share one: their chance is 0.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
-	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
-	f.StringVar(&over, "over", "365d", "how long they run")
+	f.StringVar(&rate, "rate", "1000", "ids that each process creates per second, up to 10^9")
+	f.StringVar(&over, "over", "365d", "how long the processes run")
 	stringForms(odds.Layouts).addFlag(cmd, &layout, "layout", "modern", "the `LAYOUT` of the ids")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd

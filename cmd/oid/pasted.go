@@ -39,7 +39,7 @@ type pasting struct {
 }
 
 func (p *pasting) addFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&p.grep, "grep", false, "read any text: find the ids within it, and nothing else")
+	cmd.Flags().BoolVar(&p.grep, "grep", false, "find the ids in any text, such as a log, and ignore the rest")
 }
 
 // ids yields the ids in args, or those in standard input if there are no args or where
@@ -114,7 +114,7 @@ func textsOf(ctx context.Context, std streams, args []string, what string, err *
 // a file is refused as such.
 func argumentIDs(arg string) (ids []pastedID) {
 	if strings.TrimSpace(arg) == "" {
-		return []pastedID{{source: "argument", err: errors.New("empty, want an id")}}
+		return []pastedID{{source: "argument", err: errors.New("empty; want an id")}}
 	}
 	for found, err := range inspect.Scan(strings.NewReader(arg)) {
 		ids = append(ids, pastedID{"argument", found, err})

@@ -50,8 +50,8 @@ func newPruneCommand(std streams) *cobra.Command {
 	}
 	where.addFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&samples, "samples", "7d", "how long samples are kept after the end of their process, a `DURATION` such as 36h or 7d")
-	f.StringVar(&records, "records", "365d", "how long records are kept after the last heartbeat, a `DURATION`")
+	f.StringVar(&samples, "samples", "7d", "keep load samples for this `DURATION` after their process has ended, such as 36h or 7d")
+	f.StringVar(&records, "records", "365d", "keep records for this `DURATION` after the last heartbeat")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }

@@ -17,22 +17,22 @@ type sealFlags struct {
 	kind, prefix, keyFile string
 }
 
-const sealHelp = `--kind names what the ids are ids of, such as order: a sealed id opens only under the kind
+const sealHelp = `--kind names what the ids identify, such as order: a sealed id opens only under the kind
 under which it was sealed.
 
 The keys are in the file of --key-file, which only its owner may read, one on a line, or in
 the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of them open.`
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
-	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
+	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids identify, such as order")
+	cmd.Flags().StringVar(&f.prefix, "prefix", "", "text before each sealed id, such as order_")
 	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
 }
 
 // sealer returns the Sealer that the flags ask for.
 func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	if f.kind == "" {
-		return nil, usagef("--kind is missing: give what the ids are ids of, such as --kind order")
+		return nil, usagef("--kind is missing; say what the ids identify, for example --kind order")
 	}
 	keys, err := f.keys()
 	if err != nil {

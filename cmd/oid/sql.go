@@ -17,9 +17,9 @@ func newSQLCommand(std streams) *cobra.Command {
 	var engine, table, column string
 	cmd := &cobra.Command{
 		Use:   "sql --for ENGINE",
-		Short: "Write functions with which a database reads ids",
-		Long: `Write statements that create functions, or macros, with which a database reads ObjectIds
-in columns of text (24 hexadecimal digits) and of 12 bytes:
+		Short: "Print SQL functions that decode ids",
+		Long: `Print SQL statements that create functions, or macros, that decode ObjectIds in columns of
+text (24 hexadecimal digits) and of 12 bytes:
 
   objectid_timestamp(id)             when the id was created, in UTC
   objectid_process(id)               its process value, 10 digits
@@ -47,7 +47,7 @@ of "oid range" need no functions.
 				return usagef("--for is missing: want one of %s", sqlEngines.names())
 			}
 			if needs := engine == "sqlite"; needs != (table != "") {
-				return usagef("--for sqlite, and no other engine, needs the --table of which it writes a view")
+				return usagef("--for sqlite needs --table NAME, for whose view it prints a statement; the other engines take no --table")
 			}
 			text, err := sqlFiles.ReadFile("sql/" + engine + ".sql")
 			if err != nil {

@@ -28,12 +28,12 @@ where the counter overflows or the clock is set back, or that come from a pool; 
 demands that each is greater than the one before.
 
 COMMAND writes ids to standard output, one on each line: 24 hexadecimal digits, or JSON.
-It goes on for ever or ends after as many as it likes; OID_VERIFY_IDS says how many will
-be judged. It writes each id when it is created, from one thread: an id may be older than
+It may run for ever, or end after any number of ids; OID_VERIFY_IDS says how many will be
+judged. It writes each id when it is created, from one thread: an id may be older than
 its arrival by the time in which the last 6553 ids arrived. OID_VERIFY says what else to
 do:
 
-  ids          that is all
+  ids          nothing else
   fork         (--fork) after its ids, and before each fork, it flushes its output. It
                forks two children, one after the other, and waits for the end of each. A
                child writes the line "child", as many ids, and ends. Then the parent
@@ -112,15 +112,15 @@ func newVerifyCommand(std streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
-	f.IntVar(&o.copies, "copies", 2, "processes that run COMMAND at once")
-	stringForms(verify.ClockModes).addFlag(cmd, &o.clock, "clock", "", "what the clock of COMMAND does")
-	f.BoolVar(&fork, "fork", false, "judge what a fork does to the generator")
-	forms[string]{{"text", "decode"}, {"json", "decode-json"}}.addFlag(cmd, &decode, "decode", "", "judge what is read as an id")
+	f.Int64Var(&o.ids, "ids", 0, "judge this `NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
+	f.IntVar(&o.copies, "copies", 2, "copies of COMMAND to run in parallel")
+	stringForms(verify.ClockModes).addFlag(cmd, &o.clock, "clock", "", "run COMMAND under a fake clock")
+	f.BoolVar(&fork, "fork", false, "let COMMAND fork, and judge the ids of parent and children")
+	forms[string]{{"text", "decode"}, {"json", "decode-json"}}.addFlag(cmd, &decode, "decode", "", "judge how COMMAND reads ids, not how it creates them")
 	f.Lookup("decode").NoOptDefVal = "text"
-	f.BoolVar(&o.order, "order", false, "demand that each id is greater than the one before")
-	f.DurationVar(&o.duration, "time", 0, "read the ids over this time at least (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "longest time without a line of COMMAND")
+	f.BoolVar(&o.order, "order", false, "also require that each id is greater than the one before")
+	f.DurationVar(&o.duration, "time", 0, "read ids for at least this time (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up when COMMAND prints nothing for this time")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
