@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -150,20 +151,16 @@ func dieOf(s os.Signal) int {
 	return 128 + int(number)
 }
 
-// version is set by the linker in a release.
-var version string
-
-// thisVersion reads what the Go toolchain recorded in the binary.
+// thisVersion reads what the Go toolchain recorded in the binary. It takes the version from
+// the tag of the commit, or from "go install path@version".
 func thisVersion() wire.Version {
 	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if version != "" {
-		v.Version = version
-	} else if info.Main.Version != "" {
-		v.Version = info.Main.Version
+	if info.Main.Version != "" {
+		v.Version = strings.TrimPrefix(info.Main.Version, "v")
 	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
