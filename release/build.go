@@ -69,8 +69,8 @@ func chosen(list string) ([]target, error) {
 func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 	for _, t := range targets {
 		fmt.Println("build", t)
-		cmd := r.goCommand(ctx, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+r.version, "-o", r.program(t), "./cmd/oid")
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+		cmd := r.goCommand(ctx, "build", "-trimpath", "-buildvcs", "-ldflags", "-s -w", "-o", r.program(t), "./cmd/oid")
+		cmd.Env = append(cmd.Env, "GOOS="+t.os, "GOARCH="+t.arch)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", t, err, out)
 		}
@@ -79,7 +79,7 @@ func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 	if err := os.Mkdir(man, 0o755); err != nil {
 		return err
 	}
-	manual := r.goCommand(ctx, "run", "-tags", "manual", "./cmd/oid", man, r.version)
+	manual := r.goCommand(ctx, "run", "-trimpath", "-tags", "manual", "./cmd/oid", man, r.version)
 	manual.Env = append(manual.Env, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
 	if out, err := manual.CombinedOutput(); err != nil {
 		return fmt.Errorf("manual pages: %w\n%s", err, out)
@@ -94,7 +94,7 @@ func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		out, err := r.goCommand(ctx, "run", "./cmd/oid", "completion", shell).Output()
+		out, err := r.goCommand(ctx, "run", "-trimpath", "./cmd/oid", "completion", shell).Output()
 		if err != nil {
 			return fmt.Errorf("completion %s: %w", shell, err)
 		}
@@ -105,10 +105,9 @@ func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 	return nil
 }
 
-// goCommand returns a call of the Go command in the repository.
+// goCommand returns a call of the Go command in r.root.
 func (r *release) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	cmd.Dir, cmd.Env = r.root, slices.Clone(r.env)
 	return cmd
 }

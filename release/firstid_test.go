@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/mod/module"
-	modzip "golang.org/x/mod/zip"
 )
 
 // testFirstID gets an id by one command of each package manager, from the built files
@@ -59,41 +55,11 @@ func testFirstID(t *testing.T, dir string) {
 	}
 }
 
-// goProxy returns the environment in which the Go command gets this module from a proxy
-// of files and what it needs from the modules of this machine, and compiles it all.
+// goProxy returns the environment in which the Go command gets the modules of a release
+// from a proxy of files and what they need from the modules of this machine, and compiles
+// it all.
 func goProxy(t *testing.T) []string {
 	t.Helper()
-	version := module.Version{Path: "github.com/oidkit/oid", Version: "v0.1.0"}
-	proxy := t.TempDir()
-	folder := filepath.Join(proxy, version.Path, "@v")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	archive, err := os.Create(filepath.Join(folder, version.Version+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := modzip.CreateFromVCS(archive, version, "..", "HEAD", ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"v0.1.0.mod": string(mod), "v0.1.0.info": `{"Version": "v0.1.0"}`, "list": "v0.1.0\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []string{
-		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(strings.TrimSpace(string(cache)), "cache/download"),
-		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOBIN=$HOME/bin", "GOPATH=$HOME/go", "GOMODCACHE=$HOME/mod", "GOCACHE=$HOME/build",
-	}
+	r := offered(t, "0.1.0")
+	return append(r.env, "GOBIN=$HOME/bin", "GOPATH=$HOME/go", "GOMODCACHE=$HOME/mod", "GOCACHE=$HOME/build")
 }

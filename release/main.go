@@ -4,7 +4,9 @@
 //
 //	cd release && go run . -version 0.1.0 -o ../dist
 //
-// It needs the Go toolchain and its module proxy, and no other network.
+// It builds the commit that is checked out, and puts the tags of the release into a bundle,
+// from which .ci/publish pushes them. It needs git, the Go toolchain and its module proxy,
+// and no other network.
 package main
 
 import (
@@ -18,7 +20,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -29,7 +30,9 @@ type release struct {
 	time    time.Time // of the commit; files in archives get it
 	dir     string    // where the artifacts go
 	work    string    // temporary files
-	root    string    // the repository
+	root    string    // a clone of the repository, with the commit of the release
+	proxy   string    // a module proxy of files, which has objectid
+	env     []string  // the environment of the Go command
 }
 
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
@@ -69,18 +72,12 @@ func run(ctx context.Context, version, out, only string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(work)
-	r := &release{version: version, work: work, dir: filepath.Join(work, "dist")}
-	if r.root, err = filepath.Abs(".."); err != nil {
-		return err
-	}
-	if r.time, err = r.commitTime(ctx); err != nil {
-		return err
-	}
-	if err := os.Mkdir(r.dir, 0o755); err != nil {
+	r, err := prepare(ctx, version, "..", work)
+	if err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context, []target) error{
-		r.buildPrograms, r.writeArchives, r.writePackages, r.writeImage, r.writeNPM, r.writeWheels, r.writeBillOfMaterials, r.writeManifests, r.writeChecksums,
+		r.buildPrograms, r.writeArchives, r.writePackages, r.writeImage, r.writeNPM, r.writeWheels, r.writeBillOfMaterials, r.writeManifests, r.writeChecksums, r.writeBundle,
 	} {
 		if err := step(ctx, targets); err != nil {
 			return err
@@ -89,30 +86,32 @@ func run(ctx context.Context, version, out, only string) (err error) {
 	return os.CopyFS(out, os.DirFS(r.dir)) // nothing is there until all of it is
 }
 
+// prepare returns a release of the commit that is checked out in a repository, with the
+// clone and the module proxy that it is built from.
+func prepare(ctx context.Context, version, repository, work string) (*release, error) {
+	r := &release{version: version, work: work, dir: filepath.Join(work, "dist"), root: filepath.Join(work, "source"), proxy: filepath.Join(work, "proxy")}
+	settings, err := output(exec.CommandContext(ctx, "go", "env", "GOMODCACHE", "GOPROXY"))
+	if err != nil {
+		return nil, err
+	}
+	cache, proxy, _ := strings.Cut(settings, "\n")
+	// The modules of this machine are a proxy, and not the cache: a rehearsal must not leave
+	// objectid there.
+	r.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(work, "modules"),
+		"GOPROXY=file://"+r.proxy+",file://"+filepath.Join(cache, "cache/download")+","+proxy)
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		return nil, err
+	}
+	return r, r.checkOut(ctx, repository)
+}
+
 // tagged returns the version in the tag of the commit that is checked out in a folder.
 func tagged(ctx context.Context, folder string) (string, error) {
-	out, err := exec.CommandContext(ctx, "git", "-C", folder, "describe", "--tags", "--exact-match", "--match", "v[0-9]*").Output()
+	tag, err := git(ctx, folder, "describe", "--tags", "--exact-match", "--match", "v[0-9]*")
 	if err != nil {
 		return "", errors.New("this commit has no tag such as v0.1.0; write -version 0.1.0")
 	}
-	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), nil
-}
-
-// commitTime returns SOURCE_DATE_EPOCH or the time of the commit.
-func (r *release) commitTime(ctx context.Context) (time.Time, error) {
-	text := os.Getenv("SOURCE_DATE_EPOCH")
-	if text == "" {
-		out, err := exec.CommandContext(ctx, "git", "-C", r.root, "log", "-1", "--format=%ct").Output()
-		if err != nil {
-			return time.Time{}, fmt.Errorf("the time of the commit: %w; set SOURCE_DATE_EPOCH outside a git checkout", err)
-		}
-		text = strings.TrimSpace(string(out))
-	}
-	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
-	}
-	return time.Unix(seconds, 0).UTC(), nil
+	return strings.TrimPrefix(tag, "v"), nil
 }
 
 // path returns the path of an artifact or of a temporary file.

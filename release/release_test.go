@@ -72,6 +72,7 @@ func TestRelease(t *testing.T) {
 	t.Run("first id", func(t *testing.T) { testFirstID(t, first) })
 	t.Run("wheel", func(t *testing.T) { testWheel(t, one(t, first, "*.whl")) })
 	t.Run("bill of materials", func(t *testing.T) { testMaterials(t, one(t, first, "*.cdx.json")) })
+	t.Run("tags", func(t *testing.T) { testTags(t, first) })
 	t.Run("deb", func(t *testing.T) { testDebian(t, one(t, first, "*.deb"), one(t, built(t, "0.1.1"), "*.deb")) })
 	t.Run("lintian", func(t *testing.T) {
 		clean(t, "lintian", "--allow-root", "--fail-on", "error,warning", one(t, first, "*.deb"))
@@ -145,9 +146,7 @@ func unpack(t *testing.T, r *tar.Reader, dir string) (names []string) {
 		if err := os.WriteFile(program, data, os.FileMode(h.Mode)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(program, "--version").CombinedOutput(); err != nil || string(out) != "oid version 0.1.0\n" {
-			t.Errorf("oid --version: %q, %v", out, err)
-		}
+		testVersion(t, program)
 	}
 }
 
@@ -208,6 +207,16 @@ func testMaterials(t *testing.T, file string) {
 	for _, want := range []string{"std", "modernc.org/sqlite", "github.com/redis/rueidis"} {
 		if !slices.ContainsFunc(*bom.Components, func(c cyclonedx.Component) bool { return c.Name == want && c.Version != "" }) {
 			t.Errorf("the bill of materials has no %s", want)
+		}
+	}
+}
+
+// A rehearsal of .ci/publish pushes both tags at once.
+func testTags(t *testing.T, dir string) {
+	out, err := exec.CommandContext(t.Context(), "../.ci/publish", "--rehearse", dir, "tags").CombinedOutput()
+	for _, want := range []string{"-> objectid/v0.1.0\n", "-> v0.1.0\n"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v\n%s\nwant %q", err, out, want)
 		}
 	}
 }

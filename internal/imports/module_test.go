@@ -14,14 +14,19 @@ import (
 // library came. It accepts code and tests with this go line, and refuses the code with the
 // version before.
 func TestObjectidAsksForNothing(t *testing.T) {
-	const oldest, tooOld = "1.24.0", "1.23.0"
+	const oldest, tooOld = "1.24.0", "1.23.0" // Go 1.21.0 and 1.22.0 do not find a toolchain "1.24"
 	folder := filepath.Join(root, "objectid")
 	mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "module github.com/oidkit/oid/objectid\n\ngo " + oldest + "\n"; string(mod) != want {
-		t.Errorf("objectid/go.mod is\n%s\nwant\n%s", mod, want)
+	for _, line := range []string{"module github.com/oidkit/oid/objectid", "go " + oldest} {
+		if !slices.Contains(strings.Split(string(mod), "\n"), line) {
+			t.Errorf("objectid/go.mod has no line %q:\n%s", line, mod)
+		}
+	}
+	if strings.Contains(string(mod), "require") {
+		t.Errorf("objectid/go.mod requires a module:\n%s", mod)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "go.sum")); err == nil {
 		t.Error("objectid has a go.sum")
