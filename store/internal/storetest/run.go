@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"flag"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,13 +21,24 @@ type Options struct {
 // Run runs the suite. It calls open, which returns a store without collections,
 // once for each subtest; the suite closes what open returns. A nil o means
 // the zero Options.
+//
+// If -run selects some tests and none of the suite's subtests runs, because all are skipped
+// or none has the name, the suite fails: it would be green without having tested anything.
 func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	var opts Options
 	if o != nil {
 		opts = *o
 	}
+	ran := false
 	for _, c := range checks(opts) {
-		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t) // which skips the test if there is no server
+			ran = true
+			c.run(t, s)
+		})
+	}
+	if selected := flag.Lookup("test.run").Value.String(); selected != "" && !ran {
+		t.Errorf("-run %q runs no test of this suite: all are skipped, or none has this name; -v says why", selected)
 	}
 }
 
