@@ -16,6 +16,11 @@ var (
 	// [Registry.AdoptRemote] if the process cannot have created the evidence id.
 	ErrEvidence = errors.New("registry: the process cannot have created the evidence id")
 
+	// ErrDescription is wrapped by the errors of all methods that record a process if its
+	// name, its version or a label has characters that people do not see, or if it has too
+	// many labels or too long ones.
+	ErrDescription = errors.New("registry: invalid description of a process")
+
 	// ErrEnded is wrapped by the errors of [Member.End], [Member.Detach],
 	// [Registry.Heartbeat] and [Registry.End] if the process has ended before.
 	ErrEnded = errors.New("registry: the process has ended")

@@ -310,18 +310,5 @@ func ParseAddr(text string) (netip.AddrPort, error) {
 	return gpid.ParseAddr(text)
 }
 
-// ParseLabels reads labels of the form name=value.
-func ParseLabels(texts []string) (map[string]string, error) {
-	all := make(map[string]string, len(texts))
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("registry: label %q: want NAME=VALUE", text)
-		}
-		all[name] = value
-	}
-	return all, nil
-}
-
 // maxRead bounds the number of records that a call of List reads.
 const maxRead = 20_000

@@ -160,7 +160,8 @@ type RegisterOptions struct {
 	Name string
 	// Version of the program. Default: the version in the build information.
 	Version string
-	// Labels are stored unchanged.
+	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
+	// bytes with values of up to 200, of printable characters.
 	Labels map[string]string
 
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
@@ -191,7 +192,8 @@ type AdoptOptions struct {
 	// Version of the program. Default: the version in the build information, if
 	// the process is this one.
 	Version string
-	// Labels are stored unchanged.
+	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
+	// bytes with values of up to 200, of printable characters.
 	Labels map[string]string
 
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
@@ -211,7 +213,8 @@ type RemoteOptions struct {
 	Host string
 	// Version of the program.
 	Version string
-	// Labels are stored unchanged.
+	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
+	// bytes with values of up to 200, of printable characters.
 	Labels map[string]string
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
 	Interval time.Duration

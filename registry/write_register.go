@@ -87,7 +87,7 @@ func (r *Registry) self(o *AdoptOptions) (Process, error) {
 		return Process{}, fmt.Errorf("registry: %w", err)
 	}
 	executable, _ := os.Executable()
-	o.Name = cmp.Or(o.Name, filepath.Base(executable))
+	o.Name = cmp.Or(o.Name, printable(filepath.Base(executable)))
 	if info, ok := debug.ReadBuildInfo(); ok && o.Version == "" {
 		o.Version = info.Main.Version
 	}
@@ -113,7 +113,7 @@ func Describe(o *AdoptOptions) (Process, error) {
 		if err != nil {
 			return Process{}, fmt.Errorf("registry: adopt process %d: read its name: %w", o.PID, err)
 		}
-		o.Name = strings.ToValidUTF8(strings.TrimSuffix(string(comm), "\n"), "?")
+		o.Name = printable(strings.TrimSuffix(string(comm), "\n"))
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
 	program, _ := kernel.Program()                                   // likewise
@@ -124,6 +124,9 @@ func Describe(o *AdoptOptions) (Process, error) {
 func (h here) local(o *AdoptOptions, p Process) (Process, error) {
 	interval, err := checkInterval(o.Interval)
 	if err != nil {
+		return p, err
+	}
+	if err := checkDescription(o.Name, o.Version, o.Labels); err != nil {
 		return p, err
 	}
 	p.Member, p.Interval = randomID(), interval

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -45,13 +44,10 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, evidence []obje
 // recordRemote records a remote process, to whose description adopt adds.
 func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
 	o = cmp.Or(o, &RemoteOptions{})
-	interval, err := checkInterval(o.Interval)
+	described := Process{GPID: g, Member: randomID(), Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now))}
+	err := o.describe(&described)
 	if err != nil {
 		return Process{}, err
-	}
-	described := Process{
-		GPID: g, Member: randomID(), Name: o.Name, Host: o.Host, Version: o.Version, Labels: maps.Clone(o.Labels),
-		Kernel: o.Kernel, Program: o.Program, Executable: o.Executable, Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
 	}
 	for {
 		p, random := described, r.random

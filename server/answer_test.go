@@ -126,6 +126,9 @@ func TestHiddenCharacters(t *testing.T) {
 			}
 		}
 	}
+	if got := r.post(t, "/v1/processes", `{"name":"a","pid":1,"labels":{"team":"a\nb"}}`); got.status != 422 || !strings.Contains(got.body, `the value of the label \"team\" has U+000A at offset 1, want printable characters`) {
+		t.Errorf("a label of two lines: %d %s", got.status, got.body)
+	}
 	for _, good := range []string{"café", "日本語", "a b", "ñandú", "работа"} {
 		if got := r.post(t, "/v1/processes", fmt.Sprintf(`{"name":%q,"pid":1}`, good)); got.status != 201 {
 			t.Errorf("%s: %d %s", good, got.status, got.body)

@@ -31,7 +31,7 @@ var inspectID = describe(tagIDs, "inspectID", "Inspect an id",
 	func(s *Server, ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
-			o.Layout = new(layoutOf(in.Layout))
+			o.Layout = new(towire.Layout(in.Layout))
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")

@@ -83,7 +83,7 @@ var problemTypes = []problemType{
 	{"media-type", http.StatusUnsupportedMediaType, "The body must be application/json.", nil},
 	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", []error{door.ErrBase, door.ErrHost}},
 	{"invalid", http.StatusUnprocessableEntity, "A value of the request cannot be used; detail or errors say which and why.", []error{
-		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrEvidence, registry.ErrCursor,
+		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrDescription, registry.ErrEvidence, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
 	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},

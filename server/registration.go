@@ -14,9 +14,8 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/each"
-	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/hidden"
 	"github.com/oidkit/oid/internal/towire"
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
@@ -70,7 +69,7 @@ var addEvidence = describe(tagProcesses, "addEvidence", "Add evidence ids",
 	"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
 	func(s *Server, ctx context.Context, in *memberInput[wire.AddedEvidence]) (wire.Registered, error) {
 		return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-			return r.AddEvidence(ctx, in.Member, in.Body.EvidenceIDs, layoutOf(in.Body.Layout))
+			return r.AddEvidence(ctx, in.Member, in.Body.EvidenceIDs, towire.Layout(in.Body.Layout))
 		})
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
@@ -82,21 +81,15 @@ var endProcess = describe(tagProcesses, "endProcess", "End a process",
 	"Records the end of a process that registered over this API. Its records stay.",
 	func(s *Server, ctx context.Context, in *endInput) (wire.Registered, error) {
 		return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-			return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
+			return r.EndAgo(ctx, in.Member, in.Reason, towire.Seconds(in.AgeSeconds))
 		})
 	}, http.StatusNotFound, http.StatusConflict)
-
-// layoutOf returns the layout with a name of the enumeration; the empty one is the default.
-func layoutOf(name string) (layout objectid.Layout) {
-	_ = layout.UnmarshalText([]byte(name)) // whose error is that of the empty name
-	return layout
-}
 
 type heartbeatsInput struct{ Body wire.Heartbeats }
 
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
 	beats := each.Of(in.Body.Heartbeats, func(b wire.HeartbeatOf) registry.RemoteHeartbeat {
-		return registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: lasting(b.AgeSeconds)}
+		return registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: towire.Seconds(b.AgeSeconds)}
 	})
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
 		for i, err := range r.Heartbeats(ctx, beats) {
@@ -126,51 +119,28 @@ func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.Hear
 // maxAhead is how far the clock of a process may be ahead of this one's.
 const maxAhead = time.Hour
 
-// Bounds of labels, which are part of every list of processes.
-const (
-	maxLabelKey   = 100
-	maxLabelValue = 200
-)
-
 func (s *Server) register(ctx context.Context, in *registerInput) (wire.Registered, error) {
 	g, err := s.identity(in)
 	if err != nil {
 		return wire.Registered{}, err
 	}
-	b := in.Body
-	for key, value := range b.Labels {
-		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
-			return wire.Registered{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
-		}
-		if phrase.HasHidden(key) || phrase.HasHidden(value) {
-			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
-		}
+	in.Body.Key = in.Key
+	ids, layout, o := towire.FromRegistration(&in.Body)
+	if strings.TrimSpace(o.Name) == "" {
+		return wire.Registered{}, requestf("name %q: want printable characters", o.Name)
 	}
-	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
-		if phrase.HasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
+	for _, field := range [][2]string{{"host", o.Host}, {"executable", o.Executable}} {
+		if strings.ContainsFunc(field[1], hidden.Rune) {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
-	}
-	o := &registry.RemoteOptions{
-		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: lasting(b.IntervalSeconds), Clock: b.Clock, Age: lasting(b.AgeSeconds), Executable: b.Executable,
-	}
-	if k := b.Kernel; k != nil {
-		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
-	}
-	ids := b.EvidenceIDs
-	if !b.EvidenceID.IsZero() {
-		ids = append([]objectid.ID{b.EvidenceID}, ids...)
 	}
 	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		if len(ids) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
-		return r.AdoptRemote(ctx, g, ids, layoutOf(b.Layout), o)
+		return r.AdoptRemote(ctx, g, ids, layout, o)
 	})
 }
-
-// lasting returns a number of seconds as a duration.
-func lasting(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // identity returns the GPID of the process that registers.
 func (s *Server) identity(in *registerInput) (gpid.GPID, error) {

@@ -195,11 +195,9 @@ const oldest = 7 * 24 * time.Hour
 
 // Register is [agent.Sink.Register].
 func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
-	got, err := t.client.Register(ctx, wire.Registration{
-		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()), Started: g.Start(), Name: o.Name, Version: o.Version, Host: o.Host,
-		EvidenceIDs: samples, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Kernel: towire.Kernel(o.Kernel), Executable: o.Executable, Clock: o.Clock,
-		AgeSeconds: min(o.Age, oldest).Seconds(),
-	})
+	o = new(*o)
+	o.Age = min(o.Age, oldest)
+	got, err := t.client.Register(ctx, towire.Registration(g, samples, layout, o))
 	if err != nil {
 		return "", serverError(err)
 	}

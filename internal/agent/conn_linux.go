@@ -201,10 +201,8 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	}
 	p := a.current(c.pid)
 	if p == nil {
-		p = &process{GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptions{
-			Key: rand.Text(), Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
-			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
-		}}
+		p = &process{GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
+		p.Key = rand.Text()
 		if err := a.follow(p, fd); err != nil {
 			return nil, err
 		}

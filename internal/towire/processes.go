@@ -43,7 +43,7 @@ func Process(s registry.Status) wire.Process {
 	if s.End != nil {
 		out.End = &wire.End{Time: s.End.Time, Reason: s.End.Reason}
 	}
-	out.Kernel = Kernel(s.Kernel)
+	out.Kernel = kernel(s.Kernel, s.Program)
 	return out
 }
 
@@ -51,14 +51,6 @@ func claim(a registry.Adopted) wire.Adopted {
 	return wire.Adopted{
 		ProcessValue: a.Value, EvidenceID: a.EvidenceID, Evidence: string(a.Evidence), IDsFrom: a.From, IDsConfirmedFrom: a.Confirmed,
 	}
-}
-
-// Kernel returns p, or nil if it is not known.
-func Kernel(p gpid.Process) *wire.Kernel {
-	if p == (gpid.Process{}) {
-		return nil
-	}
-	return &wire.Kernel{BootID: p.Boot, PIDNamespace: p.Namespace, PID: p.PID, StartTicks: p.Ticks}
 }
 
 // Registered returns what p needs after its registration. The rivals are other live

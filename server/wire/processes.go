@@ -20,7 +20,7 @@ type Registration struct {
 
 	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, for people."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
-	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Stored unchanged. Keys have 1 to 100 bytes, values up to 200."`
+	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Such as team: orders. Names have 1 to 100 bytes, values up to 200, of printable characters."`
 
 	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. It is evidence for ids that carry a host."`
 	EvidenceID  objectid.ID   `json:"evidence_id,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: the process creates its ids with the process block of the answer."`
@@ -148,6 +148,7 @@ type Kernel struct {
 	PIDNamespace uint64 `json:"pid_namespace" doc:"Number of the PID namespace."`
 	PID          int    `json:"pid" doc:"Process id in that namespace."`
 	StartTicks   uint64 `json:"start_ticks" doc:"Time from boot to the start of the process, in units of 10 ms."`
+	Program      uint32 `json:"program,omitempty" format:"int64" doc:"Tells apart the programs that the process runs one after the other with exec. Absent if it is not known."`
 }
 
 // Processes is a page of a list of processes.

@@ -1,0 +1,62 @@
+package towire
+
+import (
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Registration returns the request that records the process g, which has created ids with a
+// layout, on a server.
+func Registration(g gpid.GPID, ids []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) wire.Registration {
+	out := wire.Registration{
+		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()),
+		Name: o.Name, Version: o.Version, Labels: o.Labels, Host: o.Host,
+		EvidenceIDs: ids, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Clock: o.Clock, AgeSeconds: o.Age.Seconds(),
+		Kernel: kernel(o.Kernel, o.Program), Executable: o.Executable,
+	}
+	if !o.StartUnknown {
+		out.Started = g.Start()
+	}
+	return out
+}
+
+// FromRegistration returns what r says of a process besides its GPID: the ids that it has
+// created, their layout, and its description.
+func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) {
+	o = &registry.RemoteOptions{
+		Key: r.Key, StartUnknown: r.Started.IsZero(),
+		Name: r.Name, Version: r.Version, Labels: r.Labels, Host: r.Host,
+		Interval: Seconds(r.IntervalSeconds), Clock: r.Clock, Age: Seconds(r.AgeSeconds),
+		Executable: r.Executable,
+	}
+	if k := r.Kernel; k != nil {
+		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
+		o.Program = k.Program
+	}
+	if ids = r.EvidenceIDs; !r.EvidenceID.IsZero() {
+		ids = append([]objectid.ID{r.EvidenceID}, ids...)
+	}
+	return ids, Layout(r.Layout), o
+}
+
+// Layout returns the layout with a name of the API; the empty name is the default.
+func Layout(name string) (layout objectid.Layout) {
+	_ = layout.UnmarshalText([]byte(name)) // whose error is that of the empty name
+	return layout
+}
+
+// Seconds returns a number of seconds as a duration.
+func Seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// kernel returns how the kernel identifies a process and its program, or nil if that is not
+// known.
+func kernel(p gpid.Process, program uint32) *wire.Kernel {
+	if p == (gpid.Process{}) {
+		return nil
+	}
+	return &wire.Kernel{BootID: p.Boot, PIDNamespace: p.Namespace, PID: p.PID, StartTicks: p.Ticks, Program: program}
+}

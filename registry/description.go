@@ -1,0 +1,96 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/internal/hidden"
+)
+
+// Bounds of labels, which are part of every list of processes.
+const (
+	maxLabels     = 50
+	maxLabelName  = 100 // bytes
+	maxLabelValue = 200 // bytes
+)
+
+// checkDescription checks what people say of a process, by whichever way it is recorded. The
+// error wraps [ErrDescription] and names the first of the labels, by their names, that is
+// not valid.
+func checkDescription(name, version string, labels map[string]string) error {
+	if err := checkPrintable("name", name); err != nil {
+		return err
+	}
+	if err := checkPrintable("version", version); err != nil {
+		return err
+	}
+	if len(labels) > maxLabels {
+		return fmt.Errorf("%w: %d labels, want up to %d", ErrDescription, len(labels), maxLabels)
+	}
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		value := labels[label]
+		if label == "" || len(label) > maxLabelName || len(value) > maxLabelValue {
+			return fmt.Errorf("%w: label %.50q: want a name of 1 to %d bytes and a value of up to %d", ErrDescription, label, maxLabelName, maxLabelValue)
+		}
+		if err := checkPrintable(fmt.Sprintf("name of the label %.50q", label), label); err != nil {
+			return err
+		}
+		if err := checkPrintable(fmt.Sprintf("value of the label %.50q", label), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPrintable refuses a text with characters that people do not see.
+func checkPrintable(what, text string) error {
+	if at := strings.IndexFunc(text, hidden.Rune); at >= 0 {
+		return fmt.Errorf("%w: the %s has %U at offset %d, want printable characters", ErrDescription, what, []rune(text[at:])[0], at)
+	}
+	return nil
+}
+
+// printable returns text without what checkDescription refuses: the name of a program is
+// chosen by whoever started it.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden.Rune(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}
+
+// ParseLabels reads labels of the form name=value.
+func ParseLabels(texts []string) (map[string]string, error) {
+	all := make(map[string]string, len(texts))
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("registry: label %q: want NAME=VALUE", text)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+// RemoteOptionsOf returns the options that describe a remote process as p, such as one of
+// [Describe]. Labels are shared with p.
+func RemoteOptionsOf(p *Process) RemoteOptions {
+	return RemoteOptions{
+		Name: p.Name, Host: p.Host, Version: p.Version, Labels: p.Labels, Interval: p.Interval,
+		Kernel: p.Kernel, Program: p.Program, Executable: p.Executable,
+	}
+}
+
+// describe sets what o says of the process p, and its interval.
+func (o *RemoteOptions) describe(p *Process) (err error) {
+	if p.Interval, err = checkInterval(o.Interval); err != nil {
+		return err
+	}
+	p.Name, p.Host, p.Version, p.Labels = o.Name, o.Host, o.Version, maps.Clone(o.Labels)
+	p.Kernel, p.Program, p.Executable = o.Kernel, o.Program, o.Executable
+	return checkDescription(o.Name, o.Version, o.Labels)
+}
