@@ -34,6 +34,8 @@ type Lease struct {
 	cause    error // why the lease has ended; nil while it has not
 	released bool
 	failed   bool // the last renewal did
+	untold   []Event
+	telling  bool // a goroutine delivers what is untold
 	renewal  *time.Timer
 	expiry   *time.Timer // ends the lease at its deadline; nil until somebody needs that
 	ctx      context.Context
@@ -125,14 +127,40 @@ func (l *Lease) Release() error {
 	err := l.grant.Keeper.Free()
 	if before != nil {
 		err = before
+	} else {
+		l.mu.Lock()
+		l.tell(EventReleased, err)
+		l.mu.Unlock()
 	}
-	l.tell(EventReleased, err)
+	l.deliver()
 	return err
 }
 
+// tell queues an event for deliver. It is called with mu held.
 func (l *Lease) tell(kind EventKind, err error) {
 	if l.events != nil {
-		l.events(Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
+		l.untold = append(l.untold, Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
+	}
+}
+
+// deliver delivers the events in order, unless another goroutine is doing that. It does not
+// wait for the other, because an event may have led to this call.
+func (l *Lease) deliver() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.telling {
+		return
+	}
+	l.telling = true
+	defer func() { l.telling = false }()
+	for len(l.untold) > 0 {
+		next := l.untold[0]
+		l.untold = l.untold[1:]
+		func() {
+			l.mu.Unlock()
+			defer l.mu.Lock()
+			l.events(next)
+		}()
 	}
 }
 
@@ -150,7 +178,8 @@ func (l *Lease) end(cause error) {
 		l.cancel(cause)
 	}
 	if cause != ErrReleased && l.events != nil {
-		go l.tell(EventLost, cause) // not with mu held
+		l.tell(EventLost, cause)
+		go l.deliver() // not with mu held
 	}
 }
 
@@ -210,7 +239,8 @@ func (l *Lease) renew() {
 		if l.failed {
 			l.failed = false
 			if l.events != nil {
-				go l.tell(EventRenewedLate, nil)
+				l.tell(EventRenewedLate, nil)
+				go l.deliver()
 			}
 		}
 		l.renewal.Reset(l.grant.TTL / 3)

@@ -115,8 +115,7 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	if err != nil {
 		return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, errors.Join(err, locked.unlock()))
 	}
-	r.Tell(lock.EventAcquired, own.Fence, nil)
-	return calls.NewLease(ctx, own.Name, own.Owner, r.Events, engine.Grant{
+	return r.Lease(ctx, engine.Grant{
 		Fence: own.Fence, Keeper: &keeper{files: r.files, locked: locked, record: own},
 		TTL: 3 * time.Second, // its file is looked at every second
 	}), nil

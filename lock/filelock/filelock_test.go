@@ -28,9 +28,15 @@ func open(t *testing.T, dir string) *filelock.Locker {
 }
 
 func TestSuite(t *testing.T) {
-	locktest.Run(t, func(t *testing.T) func() lock.Locker {
+	locktest.Run(t, func(t *testing.T) func(func(lock.Event)) lock.Locker {
 		dir := filepath.Join(t.TempDir(), "a [folder]*", "locks")
-		return func() lock.Locker { return open(t, dir) }
+		return func(events func(lock.Event)) lock.Locker {
+			l, err := filelock.New(dir, &filelock.Options{Events: events})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
 	})
 }
 

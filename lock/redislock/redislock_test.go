@@ -53,9 +53,15 @@ func TestSuiteBehindSentinel(t *testing.T) {
 }
 
 func suite(t *testing.T, url string, clear func()) {
-	locktest.Run(t, func(t *testing.T) func() lock.Locker {
+	locktest.Run(t, func(t *testing.T) func(func(lock.Event)) lock.Locker {
 		clear()
-		return func() lock.Locker { return open(t, url, 0) }
+		return func(events func(lock.Event)) lock.Locker {
+			l, err := redislock.Open(t.Context(), url, &redislock.Options{Events: events})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
 	})
 }
 

@@ -118,8 +118,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
-	r.Tell(lock.EventAcquired, r.fence, nil)
-	return calls.NewLease(ctx, r.Name, r.Owner, r.Events, engine.Grant{
+	return r.Lease(ctx, engine.Grant{
 		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Keeper: r,
 	})
 }

@@ -96,14 +96,12 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
 	for {
 		a.asked = time.Now()
-		quiet := silent || !a.wait
-		late := time.AfterFunc(calls.UnansweredAfter, func() {
-			if !quiet {
-				a.Tell(lock.EventUnanswered, 0, calls.NoAnswer(calls.UnansweredAfter))
-			}
-		})
-		lease, err := a.look(inner)
-		told, tooLate := !late.Stop(), time.Since(a.asked) >= maxSilence
+		answered := func() bool { return false }
+		if a.wait && !silent {
+			answered = a.Await()
+		}
+		granted, err := a.look(inner)
+		told, tooLate := answered(), time.Since(a.asked) >= maxSilence
 		conflict := errors.Is(err, store.ErrConflict)
 		switch {
 		case err == nil, conflict:
@@ -114,9 +112,8 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			a.failed = calls.NoAnswer(time.Since(a.asked))
 		}
 		switch {
-		case lease != nil:
-			a.Tell(lock.EventAcquired, lease.Fence(), nil)
-			return lease, nil
+		case granted != nil:
+			return a.Lease(ctx, *granted), nil
 		case a.l.calls.Closing.Err() != nil:
 			return nil, lock.ErrClosed
 		case ctx.Err() != nil:
@@ -205,9 +202,9 @@ func (a *attempt) status() lock.Status {
 	return s
 }
 
-// look reads the lock and takes it if it may. Without an error and a lease the lock
+// look reads the lock and takes it if it may. Without an error and a grant the lock
 // is another's.
-func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
+func (a *attempt) look(ctx context.Context) (*engine.Grant, error) {
 	r, err := a.l.read(ctx, a.Name)
 	if err != nil {
 		return nil, err
@@ -257,7 +254,7 @@ func (a *attempt) due() time.Time {
 }
 
 // take writes the record of a lease in the place of old.
-func (a *attempt) take(ctx context.Context, old, next record) (*lock.Lease, error) {
+func (a *attempt) take(ctx context.Context, old, next record) (*engine.Grant, error) {
 	held := old.OwnerRaw == a.Owner.String()
 	next = next.take(a.Owner, a.Options)
 	if held {
@@ -281,9 +278,7 @@ func (a *attempt) take(ctx context.Context, old, next record) (*lock.Lease, erro
 	if took >= deadline.Sub(before) || took > a.Options.TTL/3 && !held {
 		return nil, store.ErrConflict
 	}
-	return calls.NewLease(ctx, a.Name, a.Owner, a.Events, engine.Grant{
-		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.Options.TTL, Keeper: k,
-	}), nil
+	return &engine.Grant{Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.Options.TTL, Keeper: k}, nil
 }
 
 // join enters the queue of a lock. From before that on the call is woken.

@@ -70,9 +70,11 @@ func TestLocker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			place := engine(t)
-			locktest.Run(t, func(t *testing.T) func() lock.Locker {
+			locktest.Run(t, func(t *testing.T) func(func(lock.Event)) lock.Locker {
 				open := place(t)
-				return func() lock.Locker { return newLocker(t, open(), nil) }
+				return func(events func(lock.Event)) lock.Locker {
+					return newLocker(t, open(), &storelock.Options{Events: events})
+				}
 			})
 		})
 	}

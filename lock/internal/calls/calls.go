@@ -76,6 +76,31 @@ func (c *Call) Tell(kind lock.EventKind, fence uint64, err error) {
 	}
 }
 
+// Lease reports that the lease of the call has begun, and begins it. Its context has the
+// values of ctx.
+func (c *Call) Lease(ctx context.Context, g engine.Grant) *lock.Lease {
+	c.Tell(lock.EventAcquired, g.Fence, nil)
+	return NewLease(ctx, c.Name, c.Owner, c.Events, g)
+}
+
+// Await reports [lock.EventUnanswered] after [UnansweredAfter], unless the function that it
+// returns is called before. That function is called once. It reports whether it was too late,
+// and nothing is reported after it.
+func (c *Call) Await() (answered func() (late bool)) {
+	told := make(chan struct{})
+	timer := time.AfterFunc(UnansweredAfter, func() {
+		defer close(told)
+		c.Tell(lock.EventUnanswered, 0, NoAnswer(UnansweredAfter))
+	})
+	return func() bool {
+		if timer.Stop() {
+			return false
+		}
+		<-told
+		return true
+	}
+}
+
 // Begin counts a call, unless Close came first: then it returns [lock.ErrClosed].
 // Without an error the caller calls Done at its end.
 func (c *Calls) Begin() error {

@@ -2,8 +2,10 @@ package calls_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
@@ -71,6 +73,47 @@ func TestCloseWaitsForCalls(t *testing.T) {
 		synctest.Wait()
 		if len(closed) == 0 {
 			t.Error("Close did not end with the last call")
+		}
+	})
+}
+
+// A call that gets no answer reports that once, after [calls.UnansweredAfter], and nothing
+// once the answer has come.
+func TestAwait(t *testing.T) {
+	for after, want := range map[time.Duration]int{calls.UnansweredAfter - 1: 0, calls.UnansweredAfter + 1: 1, time.Hour: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			told := 0
+			call := calls.Call{Events: func(e lock.Event) {
+				if told++; e.Kind != lock.EventUnanswered || !errors.Is(e.Err, os.ErrDeadlineExceeded) {
+					t.Errorf("event %s: %v", e.Kind, e.Err)
+				}
+			}}
+			answered := call.Await()
+			time.Sleep(after)
+			if late := answered(); late != (want > 0) || told != want {
+				t.Errorf("after %v: late %v, %d events; want %d", after, late, told, want)
+			}
+			time.Sleep(time.Hour)
+			if told != want {
+				t.Errorf("%d events after the answer", told-want)
+			}
+		})
+	}
+}
+
+// An answer that comes while the silence is being reported waits for that: what it leads to
+// is reported later.
+func TestAwaitWhileTelling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		call := calls.Call{Events: func(lock.Event) {
+			time.Sleep(time.Minute)
+			ended = true
+		}}
+		answered := call.Await()
+		time.Sleep(calls.UnansweredAfter + time.Second)
+		if late := answered(); !late || !ended {
+			t.Errorf("late %v, and the function for the event has returned: %v", late, ended)
 		}
 	})
 }

@@ -50,27 +50,32 @@ var checks = []check{
 	{"OnceKeepsARecord", testOnceKeepsARecord},
 	{"OnceAfterTheLease", testOnceAfterTheLease},
 	{"OncePerTick", testOncePerTick},
+	{"EventsOfALease", testEventsOfALease},
+	{"EventsOfWaiters", testEventsOfWaiters},
+	{"EventsOfALostLease", testEventsOfALostLease},
 }
 
 // Run runs the suite. It calls open once for each test, which then opens further
 // lockers with the function that open returned, all of them on the same locks,
-// as processes would. The suite closes them.
-func Run(t *testing.T, open func(t *testing.T) func() lock.Locker) {
+// as processes would. Each sends its events to the function that it gets. The suite closes
+// the lockers.
+func Run(t *testing.T, open func(t *testing.T) func(events func(lock.Event)) lock.Locker) {
 	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) { c.on(t, open(t)) })
+		t.Run(c.name, func(t *testing.T) { c.on(t, newJournal(t), open(t)) })
 	}
 }
 
-// on runs the check on lockers that it closes.
-func (c check) on(t testing.TB, opened func() lock.Locker) {
+// on runs the check on lockers that it closes. Whatever the check is about, the journal
+// looks at their events.
+func (c check) on(t testing.TB, j *journal, opened func(events func(lock.Event)) lock.Locker) {
 	c.run(t, func() lock.Locker {
-		l := opened()
+		l := opened(j.receive)
 		t.Cleanup(func() {
 			if err := l.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
 		})
-		return l
+		return observed{l, j}
 	})
 }
 

@@ -22,7 +22,7 @@ import (
 func TestMemory(t *testing.T) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { c.on(t, newMemory("").open) })
+			synctest.Test(t, func(t *testing.T) { c.on(t, newJournal(t), newMemory("").open) })
 		})
 	}
 }
@@ -71,9 +71,9 @@ func newMemory(fault string) *memory {
 
 func (m *memory) has(fault string) bool { return m.fault == fault }
 
-func (m *memory) open() lock.Locker {
+func (m *memory) open(events func(lock.Event)) lock.Locker {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &memoryLocker{m: m, closing: ctx, stop: stop}
+	l := &memoryLocker{m: m, closing: ctx, stop: stop, events: events}
 	l.Locker = calls.WithNotes(nil, l.readNote)
 	return l
 }
@@ -109,6 +109,7 @@ type memoryLocker struct {
 	m           *memory
 	closing     context.Context
 	stop        context.CancelFunc
+	events      func(lock.Event)
 }
 
 func (l *memoryLocker) check(name string) error {
@@ -138,15 +139,19 @@ func (l *memoryLocker) Close() error {
 }
 
 func (l *memoryLocker) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	w := new(memoryWaiter)
+	w, call, told := new(memoryWaiter), l.call(name, o), false
 	if !l.m.has("lets those that gave up stay in the queue") {
 		defer func() { l.m.leave(name, w) }()
 	}
 	for {
-		lease, err := l.take(ctx, name, w, o)
+		grant, err := l.take(ctx, call, w)
 		held, refused := err.(*lock.HeldError)
 		if !refused {
-			return lease, err
+			return l.lease(ctx, call, grant, err)
+		}
+		if !told || l.m.has("reports at each look that a call waits") {
+			call.Tell(lock.EventWaiting, 0, nil)
+			told = true
 		}
 		l.m.mu.Lock()
 		w.turn = make(chan struct{})
@@ -158,6 +163,9 @@ func (l *memoryLocker) Acquire(ctx context.Context, name string, o *lock.Acquire
 		case <-l.closing.Done():
 			return nil, lock.ErrClosed
 		case <-ctx.Done():
+			if l.m.has("reports a lease to a call that gave up") {
+				call.Tell(lock.EventAcquired, 1, nil)
+			}
 			if l.m.has("does not say who holds the lock") {
 				return nil, ctx.Err()
 			}
@@ -178,22 +186,79 @@ func (m *memory) leave(name string, w *memoryWaiter) {
 }
 
 func (l *memoryLocker) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	return l.take(ctx, name, nil, o)
+	call := l.call(name, o)
+	grant, err := l.take(ctx, call, nil)
+	if err != nil && l.m.has("reports a refusal to a call that does not wait") {
+		call.Tell(lock.EventWaiting, 0, nil)
+	}
+	return l.lease(ctx, call, grant, err)
+}
+
+func (l *memoryLocker) call(name string, o *lock.AcquireOptions) *calls.Call {
+	return &calls.Call{
+		Name: name, Options: *cmp.Or(o, &lock.AcquireOptions{}), Owner: lock.Owner{Process: l.m.process, ID: objectid.New()}, Began: time.Now(),
+		Events: l.report,
+	}
+}
+
+// lease begins the lease of a lock that was granted.
+func (l *memoryLocker) lease(ctx context.Context, call *calls.Call, grant engine.Grant, err error) (*lock.Lease, error) {
+	if err != nil {
+		return nil, err
+	}
+	lease := call.Lease(ctx, grant)
+	if l.m.has("reports silence after the lease has begun") {
+		call.Tell(lock.EventUnanswered, 0, context.DeadlineExceeded)
+	}
+	return lease, nil
+}
+
+// report sends an event.
+func (l *memoryLocker) report(e lock.Event) {
+	if l.events == nil {
+		return
+	}
+	is := func(kind lock.EventKind, fault string) bool { return e.Kind == kind && l.m.has(fault) }
+	switch {
+	case is(lock.EventAcquired, "does not report that a lease has begun"),
+		is(lock.EventWaiting, "does not report that a call waits"),
+		is(lock.EventReleased, "does not report a release"),
+		is(lock.EventLost, "does not report that a lease was lost"):
+		return
+	case is(lock.EventAcquired, "reports a lease after the call has returned"):
+		time.AfterFunc(5*time.Millisecond, func() { l.events(e) })
+		return
+	case is(lock.EventAcquired, "reports a lease twice"), is(lock.EventReleased, "reports a release twice"):
+		l.events(e)
+	case is(lock.EventReleased, "reports another fence"):
+		e.Fence++
+	case is(lock.EventAcquired, "reports no time"):
+		e.Took = -1
+	case is(lock.EventLost, "reports a loss without a reason"):
+		e.Err = nil
+	case is(lock.EventLost, "reports a release before a loss"):
+		e.Kind = lock.EventReleased
+		l.events(e)
+		e.Kind = lock.EventLost
+	case is(lock.EventLost, "reports the release of a lease that was lost"):
+		l.events(e)
+		e.Kind = lock.EventReleased
+	}
+	l.events(e)
 }
 
 // take takes the lock if it is free and the turn of w, or of nobody, or else puts w into
 // the queue.
-func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o *lock.AcquireOptions) (*lock.Lease, error) {
-	options := *cmp.Or(o, &lock.AcquireOptions{})
-	ttl := cmp.Or(options.TTL, lock.DefaultTTL)
+func (l *memoryLocker) take(ctx context.Context, call *calls.Call, w *memoryWaiter) (none engine.Grant, err error) {
+	name, ttl := call.Name, cmp.Or(call.Options.TTL, lock.DefaultTTL)
 	if err := l.check(name); err != nil {
-		return nil, err
+		return none, err
 	}
 	if err := lock.CheckTTL(ttl); err != nil && !(ttl > lock.MaxTTL && l.m.has("takes a TTL that is too long")) {
-		return nil, err
+		return none, err
 	}
 	if ctx.Err() != nil && !l.m.has("takes a lock for a call that has ended") {
-		return nil, ctx.Err()
+		return none, ctx.Err()
 	}
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -207,7 +272,7 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 	case l.m.has("grants a lock twice"), l.m.has("is reentrant") && mine:
 	case l.m.has("grants a lock to all that wait") && w != nil && len(x.queue) > 2:
 	case x.holder != nil || !first:
-		return nil, &lock.HeldError{Status: l.m.status(name)}
+		return none, &lock.HeldError{Status: l.m.status(name)}
 	}
 	switch x.fence++; {
 	case l.m.has("grants the same fence again"):
@@ -217,8 +282,8 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 	}
 	now := time.Now()
 	lease := &memoryLease{
-		m: l.m, locker: l, name: name, owner: lock.Owner{Process: l.m.process, ID: objectid.New()}, fence: x.fence,
-		ttl: ttl, deadline: now.Add(ttl), since: now, about: holder.Self(options),
+		m: l.m, locker: l, name: name, owner: call.Owner, fence: x.fence,
+		ttl: ttl, deadline: now.Add(ttl), since: now, about: holder.Self(call.Options),
 	}
 	if l.m.has("forgets the command") {
 		lease.about.Command = ""
@@ -234,7 +299,7 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 	if l.m.has("lets a lease live on after its time") {
 		grant.Deadline = time.Now().Add(time.Hour)
 	}
-	return calls.NewLease(ctx, name, lease.owner, nil, grant), nil
+	return grant, nil
 }
 
 func (l *memoryLocker) Status(_ context.Context, name string) (lock.Status, error) {

@@ -3,6 +3,7 @@ package locktest
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,22 @@ var mutants = []mutant{
 	{"OnceKeepsARecord", "cuts notes off"},
 	{"OnceAfterTheLease", "lets a lease that has ended write the note"},
 	{"OncePerTick", "has a SetNote that does nothing"},
+	{"EventsOfALease", "does not report that a lease has begun"},
+	{"EventsOfALease", "reports a lease after the call has returned"},
+	{"EventsOfALease", "reports a lease twice"},
+	{"EventsOfALease", "reports another fence"},
+	{"EventsOfALease", "reports no time"},
+	{"EventsOfALease", "reports silence after the lease has begun"},
+	{"EventsOfALease", "does not report a release"},
+	{"EventsOfALease", "reports a release twice"},
+	{"EventsOfWaiters", "does not report that a call waits"},
+	{"EventsOfWaiters", "reports at each look that a call waits"},
+	{"EventsOfWaiters", "reports a refusal to a call that does not wait"},
+	{"EventsOfWaiters", "reports a lease to a call that gave up"},
+	{"EventsOfALostLease", "does not report that a lease was lost"},
+	{"EventsOfALostLease", "reports a loss without a reason"},
+	{"EventsOfALostLease", "reports a release before a loss"},
+	{"EventsOfALostLease", "reports the release of a lease that was lost"},
 }
 
 type mutant struct{ check, fault string }
@@ -81,7 +98,13 @@ func TestMutants(t *testing.T) {
 				t.Fatalf("there is no check %s", mutant.check)
 			}
 			synctest.Test(t, func(t *testing.T) { // in which waiting takes no time
-				failures := testenv.Trial(t, func(t testing.TB) { checks[i].on(t, newMemory(mutant.fault).open) })
+				failures := testenv.Trial(t, func(trial testing.TB) {
+					j := newJournal(trial)
+					if !strings.HasPrefix(mutant.check, "Events") {
+						j.ignored = true // the check itself must notice the fault
+					}
+					checks[i].on(trial, j, newMemory(mutant.fault).open)
+				})
 				if len(failures) == 0 {
 					t.Errorf("the check %s passes an engine that is wrong: it %s; make the check notice that", mutant.check, mutant.fault)
 					return

@@ -30,7 +30,7 @@ func (s *stumbling) Status(ctx context.Context, name string) (lock.Status, error
 // without slots, as long as ctx allows.
 func TestSlotsWhileStatusFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &stumbling{newMemory("").open(), 3}
+		l := &stumbling{newMemory("").open(nil), 3}
 		s := lock.Slots(l, 2)
 		release(t, acquire(t, s, "job"))
 		l.failures = 1 << 30
@@ -50,7 +50,7 @@ func TestSlotsWhileStatusFails(t *testing.T) {
 func TestSlotsAfterALostTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory("")
-		s := lock.Slots(m.open(), 1)
+		s := lock.Slots(m.open(nil), 1)
 		lease := acquire(t, s, "job")
 		got := make(chan *lock.Lease)
 		go func() { got <- acquire(t, s, "job") }()
@@ -84,7 +84,7 @@ func (l *together) Acquire(ctx context.Context, name string, o *lock.AcquireOpti
 func TestSlotsThatAreFreeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3
-		l := newMemory("").open()
+		l := newMemory("").open(nil)
 		var leases []*lock.Lease
 		for range n {
 			leases = append(leases, acquire(t, lock.Slots(l, n), "job"))

@@ -1,0 +1,319 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// journal holds the events of all lockers of a check against the contract of [lock.Event].
+type journal struct {
+	mu     sync.Mutex
+	told   map[lock.Owner][]lock.Event
+	busy   map[lock.Owner]bool // its last event is being received
+	leases []*lock.Lease       // that calls have returned
+	wrong  []string
+
+	ignored bool // nothing is wrong
+}
+
+// newJournal returns a journal that fails the test in the end if something was wrong.
+func newJournal(t testing.TB) *journal {
+	j := &journal{told: make(map[lock.Owner][]lock.Event), busy: make(map[lock.Owner]bool)}
+	t.Cleanup(func() { j.check(t) }) // after the lockers are closed
+	return j
+}
+
+// receive is the function for the events of a Locker.
+func (j *journal) receive(e lock.Event) {
+	j.mu.Lock()
+	if fault := faultOf(j.told[e.Owner], e); fault != "" {
+		j.wrong = append(j.wrong, fmt.Sprintf("%s of %v: %s; before it: %s", e.Kind, e.Owner, fault, kinds(j.told[e.Owner])))
+	}
+	if j.busy[e.Owner] {
+		j.wrong = append(j.wrong, fmt.Sprintf("%s of %v came before the function for the last event had returned", e.Kind, e.Owner))
+	}
+	j.told[e.Owner] = append(j.told[e.Owner], e)
+	j.busy[e.Owner] = true
+	j.mu.Unlock()
+	time.Sleep(time.Microsecond) // gives another one the time to come
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.busy[e.Owner] = false
+}
+
+// faultOf says what is wrong with an event of an owner after those before it, or nothing.
+func faultOf(before []lock.Event, e lock.Event) string {
+	has := func(kind lock.EventKind) bool {
+		return slices.ContainsFunc(before, func(e lock.Event) bool { return e.Kind == kind })
+	}
+	began := has(lock.EventAcquired)
+	switch e.Kind {
+	case lock.EventWaiting, lock.EventUnanswered, lock.EventAcquired:
+		if began {
+			return "the lease has begun"
+		}
+	case lock.EventRenewedLate, lock.EventLost, lock.EventReleased:
+		if !began {
+			return "no lease has begun"
+		}
+	default:
+		return "a Locker has no event of this kind"
+	}
+	switch {
+	case has(lock.EventLost), has(lock.EventReleased):
+		return "the lease has ended"
+	case e.Kind == lock.EventWaiting && has(lock.EventWaiting):
+		return "it came before"
+	case e.Owner.IsZero(), e.Name == "", e.Took < 0, len(before) > 0 && e.Name != before[0].Name:
+		return fmt.Sprintf("name %q, took %v", e.Name, e.Took)
+	case (e.Fence == 0) != (!began && e.Kind != lock.EventAcquired):
+		return fmt.Sprintf("fence %d", e.Fence)
+	case began && e.Fence != before[len(before)-1].Fence:
+		return fmt.Sprintf("fence %d after %d", e.Fence, before[len(before)-1].Fence)
+	case e.Kind == lock.EventLost && !errors.Is(e.Err, lock.ErrLost) && !errors.Is(e.Err, lock.ErrExpired),
+		e.Kind == lock.EventUnanswered && e.Err == nil,
+		e.Kind != lock.EventLost && e.Kind != lock.EventUnanswered && e.Kind != lock.EventReleased && e.Err != nil:
+		return fmt.Sprintf("error %v", e.Err)
+	}
+	return ""
+}
+
+func kinds(events []lock.Event) string {
+	all := make([]lock.EventKind, len(events))
+	for i, e := range events {
+		all[i] = e.Kind
+	}
+	return fmt.Sprint(all)
+}
+
+// of returns what was received of an owner.
+func (j *journal) of(o lock.Owner) []lock.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.told[o])
+}
+
+// observed is a Locker whose leases are in a journal.
+type observed struct {
+	lock.Locker
+	j *journal
+}
+
+func (l observed) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
+	return l.j.returns(l.Locker.Acquire(ctx, name, o))
+}
+
+func (l observed) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
+	return l.j.returns(l.Locker.TryAcquire(ctx, name, o))
+}
+
+// returns notes what a call returns, before which it has reported the lease.
+func (j *journal) returns(lease *lock.Lease, err error) (*lock.Lease, error) {
+	if err != nil {
+		return lease, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.leases = append(j.leases, lease)
+	i := slices.IndexFunc(j.told[lease.Owner()], func(e lock.Event) bool { return e.Kind == lock.EventAcquired })
+	if i < 0 || j.told[lease.Owner()][i].Fence != lease.Fence() || j.told[lease.Owner()][i].Name != lease.Name() {
+		j.wrong = append(j.wrong, fmt.Sprintf("a call returned the lease of %q with fence %d after %s, want %s with that fence",
+			lease.Name(), lease.Fence(), kinds(j.told[lease.Owner()]), lock.EventAcquired))
+	}
+	return lease, err
+}
+
+// check reports what was wrong, once all calls have returned.
+func (j *journal) check(t testing.TB) {
+	if j.ignored {
+		return
+	}
+	j.mu.Lock()
+	leases := slices.Clone(j.leases)
+	j.mu.Unlock()
+	returned := make(map[lock.Owner]bool)
+	for _, lease := range leases {
+		returned[lease.Owner()] = true
+		if cause := lease.Check(); cause != nil {
+			want := lock.EventLost
+			if errors.Is(cause, lock.ErrReleased) {
+				want = lock.EventReleased
+			}
+			j.await(t, lease, want)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for owner, events := range j.told {
+		if slices.ContainsFunc(events, func(e lock.Event) bool { return e.Kind == lock.EventAcquired }) && !returned[owner] {
+			t.Errorf("%s of %v, but no call returned that lease", lock.EventAcquired, owner)
+		}
+	}
+	for _, w := range j.wrong {
+		t.Error(w)
+	}
+}
+
+// await fails unless a kind is the last event of a lease.
+func (j *journal) await(t testing.TB, lease *lock.Lease, last lock.EventKind) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		events := j.of(lease.Owner())
+		if len(events) > 0 && events[len(events)-1].Kind == last {
+			return
+		}
+		if time.Since(began) > patience {
+			t.Errorf("the lease of %q has ended (%v) and has the events %s, want %s at last", lease.Name(), lease.Check(), kinds(events), last)
+			return
+		}
+	}
+}
+
+// want fails unless these are all events of an owner.
+func (j *journal) want(t testing.TB, o lock.Owner, want ...lock.EventKind) {
+	t.Helper()
+	got := j.of(o)
+	got = slices.DeleteFunc(got, func(e lock.Event) bool { // depends on the machine
+		return e.Kind == lock.EventUnanswered || e.Kind == lock.EventRenewedLate
+	})
+	if !slices.EqualFunc(got, want, func(e lock.Event, kind lock.EventKind) bool { return e.Kind == kind }) {
+		t.Errorf("events %s, want %v", kinds(got), want)
+	}
+}
+
+// waiters returns the owners of calls that have reported that they wait.
+func (j *journal) waiters() []lock.Owner {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var all []lock.Owner
+	for owner, events := range j.told {
+		if events[0].Kind == lock.EventWaiting {
+			all = append(all, owner)
+		}
+	}
+	return all
+}
+
+// awaitWaiters returns once n calls have reported that they wait.
+func (j *journal) awaitWaiters(t testing.TB, n int) []lock.Owner {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		all := j.waiters()
+		if len(all) >= n || time.Since(began) > patience {
+			if len(all) != n {
+				t.Fatalf("%d calls have reported that they wait, want %d", len(all), n)
+			}
+			return all
+		}
+	}
+}
+
+// The events of a lease that did not have to wait are its beginning and its release, with
+// their times.
+func testEventsOfALease(t testing.TB, open func() lock.Locker) {
+	l := open()
+	j := l.(observed).j
+	const held = 20 * time.Millisecond
+	take := map[string]func() (*lock.Lease, error){
+		"Acquire":    func() (*lock.Lease, error) { return l.Acquire(t.Context(), "job", nil) },
+		"TryAcquire": func() (*lock.Lease, error) { return l.TryAcquire(t.Context(), "job", nil) },
+	}
+	for name, call := range take {
+		began := time.Now()
+		lease, err := call()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		took := time.Since(began)
+		time.Sleep(held)
+		release(t, lease)
+		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
+		if err := lease.Release(); !errors.Is(err, lock.ErrReleased) {
+			t.Errorf("second Release: %v", err)
+		}
+		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
+		events := j.of(lease.Owner())
+		if first, last := events[0], events[len(events)-1]; first.Took > took || last.Took < held || last.Err != nil {
+			t.Errorf("%s after %v and %s after %v: %v; the call took %v, the lease %v or more", first.Kind, first.Took, last.Kind, last.Took, last.Err, took, held)
+		}
+	}
+}
+
+// A call that waits reports that once. What follows is the beginning of its lease, or nothing
+// if it gives up or its Locker is closed. A call that does not wait reports no refusal.
+func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
+	a, b, c := open(), open(), open()
+	j := a.(observed).j
+	lease := acquire(t, a, "job")
+	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
+		t.Fatalf("TryAcquire: %v, want ErrHeld", err)
+	}
+	if waits := j.waiters(); len(waits) != 0 {
+		t.Errorf("a TryAcquire has reported that it waits: %v", waits)
+	}
+	var calls sync.WaitGroup
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	calls.Go(func() {
+		if _, err := b.Acquire(ctx, "job", nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("Acquire that gave up: %v", err)
+		}
+	})
+	calls.Go(func() {
+		if _, err := c.Acquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrClosed) {
+			t.Errorf("Acquire of a Locker that was closed: %v", err)
+		}
+	})
+	gone := j.awaitWaiters(t, 2)
+	giveUp()
+	if err := c.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	calls.Wait()
+	const wait = 50 * time.Millisecond
+	next := make(chan *lock.Lease, 1)
+	calls.Go(func() { next <- acquire(t, b, "job") })
+	j.awaitWaiters(t, 3)
+	time.Sleep(wait)
+	release(t, lease)
+	calls.Wait()
+	second := <-next
+	j.want(t, second.Owner(), lock.EventWaiting, lock.EventAcquired)
+	if events := j.of(second.Owner()); events[len(events)-1].Took < wait {
+		t.Errorf("%s after %v, the call waited for %v or more", events[len(events)-1].Kind, events[len(events)-1].Took, wait)
+	}
+	release(t, second)
+	for _, owner := range gone {
+		j.want(t, owner, lock.EventWaiting)
+	}
+}
+
+// A lease that ends before its release reports that, and its release is no event. A lease
+// without a deadline goes on after Close.
+func testEventsOfALostLease(t testing.TB, open func() lock.Locker) {
+	a, b := open(), open()
+	j := a.(observed).j
+	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if lease.Deadline().IsZero() {
+		release(t, lease)
+		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
+		return
+	}
+	j.await(t, lease, lock.EventLost) // although nobody asks for its end
+	release(t, acquire(t, b, "job"))
+	_ = lease.Release()
+	j.want(t, lease.Owner(), lock.EventAcquired, lock.EventLost)
+}
