@@ -9,7 +9,7 @@
 // The bytes of an ObjectId do not reveal which layout was used, so Inspect reads it under
 // all three layouts, and gives every reading a verdict and the reason for it. It recognises
 // ids of other formats by their form: UUID versions 1 to 8, ULID, KSUID, xid, Snowflake,
-// TypeID, CUID2, the push ids of Firebase, and the gpids of package gpid.
+// TypeID, and the gpids of package gpid.
 //
 // All functions are safe for concurrent use.
 package inspect
@@ -49,9 +49,10 @@ type Options struct {
 	// time.Now.
 	Now func() time.Time
 
-	// Memory, if not nil, is where the report on an ObjectId is made. It overwrites the
-	// report that was made there before, so one goroutine may use it at a time.
-	Memory *Memory
+	// Buffer, if not nil, holds the next report on an ObjectId, for programs that inspect
+	// millions: the report is valid until the next call with this Buffer, and only one
+	// goroutine at a time may use it.
+	Buffer *Buffer
 }
 
 // thisHost returns the name of this host, which is empty if it has none.
@@ -138,8 +139,6 @@ const (
 	XID       Format = "xid"
 	Snowflake Format = "snowflake"
 	TypeID    Format = "typeid"
-	CUID2     Format = "cuid2"
-	PushID    Format = "push-id"
 	GPID      Format = "gpid"
 )
 
@@ -162,8 +161,6 @@ var kinds = []kind{
 	{XID, "xid", readXID, map[int]string{20: "an xid has 20 characters of 0-9a-v, the last 0 or g"}},
 	{Snowflake, "Snowflake", readSnowflake, nil},
 	{TypeID, "TypeID", readTypeID, nil},
-	{CUID2, "CUID2", readCUID2, nil},
-	{PushID, "push id of Firebase", readPushID, nil},
 	{GPID, "gpid", readGPID, nil},
 }
 

@@ -145,10 +145,6 @@ func TestInspect(t *testing.T) {
 		{"user_01h455vb4pex5vsknk084sn02q", []string{ // the suffix and its UUID are from the specification
 			"typeid/user likely 2023-06-30T03:34:18.518Z milliseconds=1688096058518 version=7 random_a=74b variant=2 random_b=3cceb302099a8057",
 		}},
-		{"tz4a98xxat96iws9zmbrgj3a", []string{"cuid2/ possible"}},
-		{"-JhLeOlGIEjaIOFHR0xd", []string{ // from Firebase's description of February 2015
-			"push-id/ likely 2015-02-04T22:15:31.153Z milliseconds=1423088131153 random=4cfbe64d9412701f69",
-		}},
 		{"10.0.0.7:8080:1795166651598985:4711", []string{
 			"gpid/ likely 2026-11-20T09:24:11.598985Z address=00000000000000000000ffff0a000007 port=8080 start=1795166651598985 pid=4711",
 		}},
@@ -367,17 +363,17 @@ func TestNeighboursOfFormats(t *testing.T) {
 			t.Errorf("Inspect(%s) = %+v, %v", id, report, err)
 		}
 	}
-	for _, id := range []string{"f07f1f77bcf86cd7994wxyz0", "f07f1f77bcf86cd7994gghz0", strings.Repeat("a", 63) + "_01h455vb4pex5vsknk084sn02q"} {
+	for _, id := range []string{strings.Repeat("a", 63) + "_01h455vb4pex5vsknk084sn02q"} {
 		if _, err := inspect.Inspect(id, options()); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Reports that are made in the same memory are those that are made without.
-func TestMemory(t *testing.T) {
+// Reports that are made in the same buffer are those that are made without.
+func TestBuffer(t *testing.T) {
 	o := options()
-	o.Memory = new(inspect.Memory)
+	o.Buffer = new(inspect.Buffer)
 	for _, id := range []string{
 		"507f1f77bcf86cd799439011", "6592008029c8c3e4dc76256c", "659200800000000000000000", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 		"ffffffff29c8c3e4dc76256c", "000000000000000000000000", "507F1F77BCF86CD799439011",
@@ -392,6 +388,6 @@ func TestMemory(t *testing.T) {
 		return testing.AllocsPerRun(100, func() { _, _ = inspect.Inspect("507f1f77bcf86cd799439011", o) })
 	}
 	if with, without := allocations(o), allocations(options()); with >= without {
-		t.Errorf("%v allocations, want fewer than the %v without the memory", with, without)
+		t.Errorf("%v allocations, want fewer than the %v without the buffer", with, without)
 	}
 }

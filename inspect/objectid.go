@@ -18,8 +18,8 @@ var layoutParts = [...][]part{
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
-// Memory is the memory of the report on an ObjectId, for [Options].
-type Memory struct {
+// Buffer holds one report on an ObjectId, see [Options]. The zero Buffer is ready to use.
+type Buffer struct {
 	readings [3]Reading
 	fields   [3][4]Field
 	numbers  [3][4]uint64
@@ -30,9 +30,9 @@ func readObjectID(s string, o Options) (Report, bool) {
 		return Report{}, false
 	}
 	id := objectid.MustParse(s)
-	m := o.Memory
+	m := o.Buffer
 	if m == nil {
-		m = new(Memory)
+		m = new(Buffer)
 	}
 	report := Report{ID: id.String(), Readings: m.readings[:]}
 	all := Reading{Format: ObjectID}

@@ -90,7 +90,7 @@ type inspected struct {
 	err bytes.Buffer
 	bad bool
 
-	memory inspect.Memory
+	buffer inspect.Buffer
 	json   towire.Inspections
 }
 
@@ -146,7 +146,7 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	out.bad = false
 	b := out.out[:0]
 	std, now := streams{err: &out.err}, i.zone.now()
-	options := inspect.Options{Now: func() time.Time { return now }, Memory: &out.memory}
+	options := inspect.Options{Now: func() time.Time { return now }, Buffer: &out.buffer}
 	text := inspectionText{now: now}
 	for _, found := range ids {
 		report, err := inspect.Report{}, found.err

@@ -21,7 +21,6 @@ var (
 	XID   = date(2015, time.January)
 
 	Mastodon = date(2017, time.October)   // its version 2.0
-	PushID   = date(2012, time.April)     // Firebase's first year
 	GPID     = date(2001, time.September) // the first start time with 16 digits
 )
 

@@ -85,7 +85,7 @@ type Found struct {
 
 // Reading is one way to read an id.
 type Reading struct {
-	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,cuid2,push-id,gpid" example:"objectid" doc:"Format of the id."`
+	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,gpid" example:"objectid" doc:"Format of the id."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
 	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound"`
 	Reason  string     `json:"reason" doc:"Why this is the verdict."`
