@@ -9,17 +9,14 @@ import (
 	"time"
 )
 
-// AppendBinary appends the 32 bytes of g to b. It implements
-// [encoding.BinaryAppender]; the error is always nil.
+// AppendBinary appends the 32 bytes of g to b.
 func (g GPID) AppendBinary(b []byte) ([]byte, error) { return append(b, g.b[:]...), nil }
 
-// MarshalBinary returns the 32 bytes of g. It implements
-// [encoding.BinaryMarshaler]; the error is always nil.
+// MarshalBinary returns the 32 bytes of g.
 func (g GPID) MarshalBinary() ([]byte, error) { return g.AppendBinary(nil) }
 
-// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] writes. 32 zeros
-// set the zero GPID. Other lengths, and bytes that [New] does not produce,
-// are refused with an error that wraps [ErrInvalid], and g is then left unchanged.
+// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] returns, and no bytes that
+// [New] does not produce. 32 zeros are the zero GPID.
 func (g *GPID) UnmarshalBinary(data []byte) error {
 	if len(data) != Size {
 		return fmt.Errorf("%w: %d bytes, want %d", ErrInvalid, len(data), Size)
@@ -50,9 +47,8 @@ const (
 	bsonNull   = 0x0A
 )
 
-// MarshalBSONValue returns the text form as a BSON string, or the BSON type null
-// for the zero GPID. It implements the interface bson.ValueMarshaler of the
-// MongoDB driver v2; the error is always nil.
+// MarshalBSONValue returns the text form as a string, or null for the zero GPID, for the
+// MongoDB driver v2.
 func (g GPID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if g.IsZero() {
 		return bsonNull, nil, nil
@@ -64,9 +60,8 @@ func (g GPID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return bsonString, data, nil
 }
 
-// UnmarshalBSONValue reads a BSON string that [Parse] accepts, or null, which
-// sets the zero GPID. It implements the interface bson.ValueUnmarshaler of the
-// MongoDB driver v2. On an error, which wraps [ErrInvalid], g is left unchanged.
+// UnmarshalBSONValue reads a string that [Parse] reads, or null, for the MongoDB driver
+// v2.
 func (g *GPID) UnmarshalBSONValue(typ byte, data []byte) error {
 	switch {
 	case typ == bsonNull && len(data) == 0:
@@ -88,10 +83,9 @@ func (g *GPID) UnmarshalBSONValue(typ byte, data []byte) error {
 // maxText is the length of the longest text form.
 const maxText = len("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535:9999999999999999:4294967295")
 
-// Parse reads the text form that [GPID.String] writes and nothing else: no
-// spaces, no leading zeros, and an IPv6 address in brackets, in its shortest form
-// and in lower case (RFC 5952). Every error wraps [ErrInvalid] and says which part
-// is wrong.
+// Parse reads what [GPID.String] returns and nothing else: no spaces, no leading zeros,
+// and IPv6 in brackets, in lower case and in its shortest form (RFC 5952). Every error
+// wraps [ErrInvalid] and says which part is wrong.
 func Parse(s string) (GPID, error) {
 	if len(s) > maxText {
 		return GPID{}, fmt.Errorf("%w: %d characters, want at most %d: it begins %q", ErrInvalid, len(s), maxText, s[:maxText])
@@ -142,8 +136,7 @@ func decimal(s string, limit uint64) (uint64, error) {
 	return n, nil
 }
 
-// MustParse is like [Parse] but panics if s is not a GPID. It is meant for
-// constants in source code.
+// MustParse is [Parse] for constants: it panics if s is not a GPID.
 func MustParse(s string) GPID {
 	g, err := Parse(s)
 	if err != nil {
@@ -152,15 +145,13 @@ func MustParse(s string) GPID {
 	return g
 }
 
-// String returns the text form, ip:port:start_time:pid, or the empty string for
-// the zero GPID.
+// String returns the text form, ip:port:start_time:pid, or "" for the zero GPID.
 func (g GPID) String() string {
 	b, _ := g.AppendText(make([]byte, 0, maxText))
 	return string(b)
 }
 
-// AppendText appends what [GPID.String] returns to b. It implements
-// [encoding.TextAppender]; the error is always nil.
+// AppendText appends what [GPID.String] returns to b.
 func (g GPID) AppendText(b []byte) ([]byte, error) {
 	if g.IsZero() {
 		return b, nil
@@ -170,13 +161,10 @@ func (g GPID) AppendText(b []byte) ([]byte, error) {
 	return strconv.AppendInt(append(b, ':'), int64(g.PID()), 10), nil
 }
 
-// MarshalText returns what [GPID.String] returns. It implements
-// [encoding.TextMarshaler], which encoding/json, slog and flag use; the error is
-// always nil.
+// MarshalText returns what [GPID.String] returns, also for encoding/json and slog.
 func (g GPID) MarshalText() ([]byte, error) { return g.AppendText(nil) }
 
-// UnmarshalText reads text as [Parse] does. An empty text, the text form of the
-// zero GPID, sets the zero GPID. On an error g is left unchanged.
+// UnmarshalText reads text as [Parse] does. An empty text is the zero GPID.
 func (g *GPID) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*g = GPID{}

@@ -9,27 +9,26 @@ import (
 	"time"
 )
 
-// Size is the length of a GPID's binary form in bytes.
+// Size is the length of the binary form of a GPID in bytes.
 const Size = 32
 
-// ErrInvalid is wrapped by every error that [New], [Parse] and the decoding
-// methods of [GPID] return.
+// ErrInvalid is wrapped by every error of [New], [Parse] and of the decoding methods of
+// [GPID].
 var ErrInvalid = errors.New("gpid: invalid gpid")
 
-// GPID is the identity of one run of one process. Its binary form:
+// GPID identifies one run of one process. Its binary form, big-endian and unsigned:
 //
 //	 0              15 16 17 18          25 26      31
 //	+-----------------+-----+--------------+----------+
 //	|     address     | port| start time   |   pid    |
 //	+-----------------+-----+--------------+----------+
 //
-// All fields are big-endian and unsigned. An IPv4 address is written as the
-// IPv6 address that it maps to (::ffff:a.b.c.d). The start time is in
-// microseconds since 1970 in UTC and has 16 decimal digits.
+// The address is IPv6, or an IPv4 address mapped into IPv6. The start time is microseconds
+// since 1970 in UTC, with 16 decimal digits.
 //
-// The zero GPID means "no process", see [GPID.IsZero]. A GPID is a plain value:
-// it can be compared with ==, used as a map key, and shared by any number of
-// goroutines.
+// The zero GPID means "no process". Compare GPIDs with ==, use them as map keys, share
+// them between goroutines. Encoding never fails. An error of decoding wraps [ErrInvalid]
+// and leaves the GPID unchanged.
 type GPID struct{ b [Size]byte }
 
 const (
@@ -38,12 +37,10 @@ const (
 	maxPID   = 1<<32 - 1
 )
 
-// New returns the GPID of the process with the given pid, which started at start
-// and which peers dial at addr; port 0 means that it does not listen.
-// start is rounded down to microseconds and must be between 2001-09-09 and
-// 2286-11-20, where it has 16 digits. pid must be between 1 and 2^32-1. An
-// address with a zone is refused, because a zone is valid on one host only; an
-// IPv4 address mapped into IPv6 counts as the IPv4 address.
+// New returns the GPID of the process with the given pid, which started at start and which
+// peers dial at addr, or with port 0 if it does not listen. start is rounded down to
+// microseconds, and must be from 2001-09-09 to 2286-11-20. pid must be from 1 to 2^32-1.
+// An address with a zone is refused: no other host can dial it.
 func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	micros := start.UnixMicro()
 	switch {
@@ -66,12 +63,12 @@ func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	return g, nil
 }
 
-// IsZero reports whether g is the zero GPID, which means "no process". The
-// options omitzero of encoding/json and omitempty of BSON call it.
+// IsZero reports whether g is the zero GPID. The options omitzero of encoding/json and
+// omitempty of BSON call it.
 func (g GPID) IsZero() bool { return g == GPID{} }
 
-// Addr returns the address that peers dial; its port is 0 if the process
-// does not listen. For the zero GPID it is the zero AddrPort.
+// Addr returns the address that peers dial, with port 0 if the process does not listen.
+// For the zero GPID it is the zero AddrPort.
 func (g GPID) Addr() netip.AddrPort {
 	if g.IsZero() {
 		return netip.AddrPort{}
@@ -80,8 +77,8 @@ func (g GPID) Addr() netip.AddrPort {
 	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(g.b[16:]))
 }
 
-// Start returns the start time, in UTC and whole microseconds. For the zero GPID
-// it is the zero Time.
+// Start returns the start time, in UTC and whole microseconds. For the zero GPID it is the
+// zero Time.
 func (g GPID) Start() time.Time {
 	if g.IsZero() {
 		return time.Time{}
@@ -94,7 +91,7 @@ func (g GPID) micros() int64 { return int64(binary.BigEndian.Uint64(g.b[18:])) }
 // PID returns the process id, or 0 for the zero GPID.
 func (g GPID) PID() int { return int(binary.BigEndian.Uint32(g.b[28:])) }
 
-// Compare returns -1 if g sorts before other, 0 if they are equal and +1 if it
-// sorts after it. The order is that of the binary forms: the runs at one address
-// are adjacent, ordered by start time. It is not the order of the text forms.
+// Compare returns -1, 0 or +1 as g sorts before other, is equal to it or sorts after it.
+// The runs at one address are adjacent, in the order of their start times. Text forms have
+// another order.
 func (g GPID) Compare(other GPID) int { return bytes.Compare(g.b[:], other.b[:]) }

@@ -7,19 +7,17 @@ import (
 )
 
 var (
-	// ErrNoProcess is wrapped by the error of [ProcessOf] if no process has the pid, or
-	// if the process with the pid has ended and only its exit status is left.
+	// ErrNoProcess is wrapped by the error of [ProcessOf] if no process has the pid, or if
+	// that process has ended.
 	ErrNoProcess = errors.New("gpid: no such process")
 
-	// ErrElsewhere is wrapped by the errors of [Process.Alive] and
-	// [Process.Started] if the process belongs to another host, boot or PID
-	// namespace than the caller.
+	// ErrElsewhere is wrapped by the errors of the methods of [Process] if it belongs to
+	// another host, boot or PID namespace than the caller.
 	ErrElsewhere = errors.New("gpid: process belongs to another host, boot or PID namespace")
 )
 
-// Process is the kernel's identification of one run of one process. No two
-// processes ever have the same: compare it with ==. Setting the wall clock does
-// not change it, and neither does exec, see [Process.Program]. The zero Process
+// Process is how the kernel identifies one run of one process: no two ever have the same,
+// so compare them with ==. Neither a clock step nor exec changes it. The zero Process
 // means "not known".
 type Process struct {
 	// Boot is the kernel's random id of the boot, a UUID in text.
@@ -32,10 +30,9 @@ type Process struct {
 	Ticks uint64 `json:"ticks" bson:"ticks"`
 }
 
-// ProcessOf returns the process of this host that now has the given pid in the PID
-// namespace of the caller. If there is none, the error wraps [ErrNoProcess]; on a
-// system other than Linux it wraps [errors.ErrUnsupported]. Other errors say which
-// file of /proc could not be read.
+// ProcessOf returns the process of this host that now has the pid, in the PID namespace of
+// the caller. If there is none, the error wraps [ErrNoProcess], and on a system other than
+// Linux [errors.ErrUnsupported]. Other errors name a file of /proc.
 func ProcessOf(pid int) (Process, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -51,10 +48,9 @@ func ProcessOf(pid int) (Process, error) {
 	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, nil
 }
 
-// Alive reports whether p still runs on this host. A process that has ended, but
-// whose parent has not yet waited for it, is not alive. An error means that it
-// cannot be decided: it wraps [ErrElsewhere] if p belongs to another boot or PID
-// namespace, and [errors.ErrUnsupported] on a system other than Linux.
+// Alive reports whether p still runs on this host. A process whose exit status nobody has
+// read yet does not. An error means that it cannot be decided: it wraps [ErrElsewhere], or
+// [errors.ErrUnsupported] on a system other than Linux.
 func (p Process) Alive() (bool, error) {
 	s, err := p.stat()
 	if errors.Is(err, ErrNoProcess) {
@@ -78,15 +74,13 @@ func (p Process) stat() (stat, error) {
 	return readStat(proc, p.PID)
 }
 
-// Program returns a number that is always the same for the program that p runs, and
-// another one after p has started a program with exec, also the same program again;
-// 1 in 4 billion is equal by chance. It is 0 if the kernel does not show it to the
-// caller, because p belongs to another user. The errors are those of
-// [Process.Alive], and it wraps [ErrNoProcess] if p has ended.
+// Program returns a number for the program that p runs, which changes with each exec. It
+// is 0 if the kernel hides it from the caller, because p belongs to another user. The
+// errors are those of [Process.Alive], and wrap [ErrNoProcess] if p has ended.
 //
-// The number follows from the addresses of the code and the stack, which the kernel
-// draws at exec: it does not change if their randomization is switched
-// off, as with "setarch -R", and the program and its arguments stay the same.
+// The number is a hash of the addresses of code and stack, which the kernel draws at exec.
+// Two are equal by chance once in 4 billion times, and always if "setarch -R" switches the
+// drawing off.
 func (p Process) Program() (uint32, error) {
 	s, err := p.stat()
 	if err == nil && (s.ticks != p.Ticks || s.ended()) {
@@ -98,11 +92,9 @@ func (p Process) Program() (uint32, error) {
 	return s.program(), nil
 }
 
-// Started returns when p started, by the wall clock of this host as it is set now:
-// not later than the true time, and at most about a second earlier. A clock step
-// changes the result, so it does not identify a process. The error wraps
-// [ErrElsewhere] or [errors.ErrUnsupported] as for [Process.Alive], or says which
-// file of /proc could not be read.
+// Started returns when p started, by the wall clock of this host as it is set now, up to a
+// second too early. It changes with a clock step, so it does not identify a process. The
+// errors are those of [Process.Alive], or name a file of /proc.
 func (p Process) Started() (time.Time, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -114,10 +106,9 @@ func (p Process) Started() (time.Time, error) {
 	return startAfterBoot(proc, p.Ticks)
 }
 
-// GPID returns the GPID of p with the address addr, which is read as by [Self].
-// Its start time is the result of [Process.Started] at the time of the call, which
-// changes with a clock step: call GPID once and keep the result. The GPID that p
-// gives itself with Self has a more precise start time, up to a second later.
+// GPID returns the GPID of p at addr, which is read as by [Self]. Its start time is the
+// result of [Process.Started], which a clock step changes: call GPID once and keep the
+// result. What p itself gets from Self starts up to a second later.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

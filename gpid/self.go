@@ -15,15 +15,13 @@ import (
 // in units of 10 ms, within which one process can end and another start.
 var selfStart = time.Now()
 
-// Self returns the GPID of this process, always the same one for the same addr.
-// addr is the ip:port that peers dial, with IPv6 in brackets. If its ip is missing
-// or unspecified, as in ":8080", "0.0.0.0:8080" or "[::]:8080", it is replaced by
-// the first address of this host that is neither loopback nor link-local, or by
-// 127.0.0.1 if there is none. The empty addr is that address with port 0, which
-// means that the process does not listen.
+// Self returns the GPID of this process, always the same one for the same addr: the
+// ip:port that peers dial, with IPv6 in brackets. A missing or unspecified ip, as in
+// ":8080" or "[::]:8080", is replaced by the first address of this host that is neither
+// loopback nor link-local, or by 127.0.0.1. The empty addr is that address with port 0.
 //
-// The error wraps [ErrInvalid] if addr is not an ip:port, such as a host name, or
-// if the clock was before 2001-09-09 when the process started.
+// The error wraps [ErrInvalid] if addr is not an ip:port, such as a host name, or if the
+// clock was before 2001-09-09 when the process started.
 func Self(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {
