@@ -32,7 +32,7 @@ func TestBorders(t *testing.T) {
 	for got, want := range map[time.Time]string{
 		era.First: "2009-01-01", era.Random: "2018-08-01",
 		era.UUID: "1998-01-01", era.ULID: "2016-01-01", era.KSUID: "2014-05-01", era.XID: "2015-01-01",
-		era.Mastodon: "2017-10-01", era.PushID: "2012-04-01", era.GPID: "2001-09-01",
+		era.Mastodon: "2017-10-01", era.GPID: "2001-09-01",
 	} {
 		if got.Format(time.DateOnly) != want {
 			t.Errorf("%v, want %s", got, want)
