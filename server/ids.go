@@ -178,7 +178,7 @@ func tooManyIDs(n int) error {
 
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
 	f := r.PostForm
-	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
+	v := page.New{Format: f.Get("format")}
 	code := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")), &v.Error)
 	s.showStart(w, r, code, &page.Start{New: &v})
 }
@@ -197,33 +197,10 @@ func (s *Server) fillNew(v *page.New, count string) error {
 	if !page.HasNotation(v.Format) {
 		return requestf("format %q: want one of the list", v.Format)
 	}
-	generator := s.backend.generator()
-	if v.At != "" {
-		if generator, err = s.generatorAt(v.At, v.Zone); err != nil {
-			return err
-		}
-	}
 	v.IDs = make([]objectid.ID, n)
-	generator.Fill(v.IDs)
+	s.backend.generator().Fill(v.IDs)
 	s.metrics.created.Add(float64(n))
 	return nil
-}
-
-// generatorAt returns a generator whose ids all have the creation time that text
-// means in a zone.
-func (s *Server) generatorAt(text, zone string) (*objectid.Generator, error) {
-	now, err := s.nowIn(zone)
-	if err != nil {
-		return nil, err
-	}
-	at, err := timerange.Parse(text, now)
-	if err != nil {
-		return nil, answered{err, errRequest}
-	}
-	if objectid.MinAt(at).Time().Unix() != at.Unix() {
-		return nil, requestf("time %q: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", text)
-	}
-	return objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return at }})
 }
 
 // nowIn returns the time in a zone, in which times without a zone are then read. The

@@ -26,7 +26,7 @@ type Collection struct {
 
 // Deleted is how many documents were deleted.
 type Deleted struct {
-	Documents int64 `json:"deleted"`
+	Documents int64 `json:"documents"`
 }
 
 // Verification is the judgement on a generator of ids.

@@ -153,8 +153,6 @@ const (
 type New struct {
 	Count  int
 	Format string
-	At     string // a time as somebody typed it, or empty
-	Zone   string // in which a time without one is read; empty is UTC
 	IDs    []objectid.ID
 	Error  string
 }
@@ -163,7 +161,7 @@ type New struct {
 func (s *Site) newPanel(v *New) g.Node {
 	how := notationOf(v.Format)
 	var form g.Node
-	if v.Count == FewIDs && v.Format+v.At+v.Zone == "" { // as on most pages
+	if v.Count == FewIDs && v.Format == "" { // as on most pages
 		form = s.once("new ids", func() g.Node { return s.newForm(v, how) })
 	} else {
 		form = s.newForm(v, how)
@@ -179,13 +177,11 @@ func (s *Site) newPanel(v *New) g.Node {
 func (s *Site) newForm(v *New, how notation) g.Node {
 	return g.Group{
 		h.Form(h.Method("post"), h.Action(s.URL("/new")), h.Data("new", ""),
-			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row small"),
 				field("count", "How many", h.Input(h.ID("count"), h.Name("count"), h.Type("number"), h.Min("1"), h.Max(strconv.Itoa(MaxIDs)), h.Value(strconv.Itoa(v.Count)))),
 				field("format", "Format", h.Select(h.ID("format"), h.Name("format"), g.Map(notations, func(n notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(n.About), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
-				}))),
-				field("at", "Creation time", textInput("at", v.At, h.Placeholder("now")))),
+				})))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
 		soft(g.Text("No id is created twice, here or by another process of one registry that keeps its data. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
 	}
