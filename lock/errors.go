@@ -6,44 +6,38 @@ import (
 	"time"
 )
 
+// The errors of this package wrap one of these, or the error of an engine.
 var (
-	// ErrHeld is wrapped by the error of [Locker.TryAcquire], and of a
-	// [Locker.Acquire] whose context ended, if another has the lock. That error
-	// is or wraps a [HeldError].
+	// ErrHeld: another has the lock. The error is or wraps a [HeldError].
 	ErrHeld = errors.New("lock: held by another")
 
-	// ErrLost is the cause of a lease's end if the engine found that the lock is
-	// no longer this lease's: it was removed, or the engine lost its data.
+	// ErrLost ended a lease: the lock was removed, or the backend lost its data.
 	ErrLost = errors.New("lock: lost")
 
-	// ErrExpired is the cause of a lease's end if it could not be renewed in
-	// time. Nobody else had the lock before then.
+	// ErrExpired ended a lease that could not be renewed in time. Nobody else had the
+	// lock before.
 	ErrExpired = errors.New("lock: expired before it could be renewed")
 
-	// ErrReleased is the cause of a lease's end if it was released.
+	// ErrReleased ended a lease: it was released.
 	ErrReleased = errors.New("lock: released")
 
-	// ErrStale is wrapped by the errors of guards that refuse a write because
-	// the resource has seen a higher fence.
+	// ErrStale: a guard rejected a write because the resource has seen a higher fence.
 	ErrStale = errors.New("lock: stale fence")
 
-	// ErrInvalid is wrapped by errors that say what is wrong with a name, a TTL,
-	// the text of an owner or the URL of a Redis.
+	// ErrInvalid: a name, a TTL, an option, an owner or a URL is wrong.
 	ErrInvalid = errors.New("lock: invalid")
 
-	// ErrBetween is wrapped by the error of a [Once] that was called at a time between
-	// two ticks, too far from both to belong to one of them for certain.
+	// ErrBetween: [Once] was called too far from two ticks to belong to one for certain.
 	ErrBetween = errors.New("lock: between two ticks")
 
-	// ErrTooLate is wrapped by the error of a [Once] whose tick passed so long ago that
-	// the record does not reach back to it any more.
+	// ErrTooLate: the record does not reach back to the tick of [Once] any more.
 	ErrTooLate = errors.New("lock: too late for the tick")
 
-	// ErrUnrecorded is wrapped by the error of a [Once] that could not record the outcome
-	// of its run. Others take the run for one whose holder died.
+	// ErrUnrecorded: [Once] could not record the outcome of its run. For others its
+	// holder died.
 	ErrUnrecorded = errors.New("lock: the outcome of the run could not be recorded")
 
-	// ErrClosed is wrapped by the errors of a Locker after its Close.
+	// ErrClosed: the Locker is closed.
 	ErrClosed = errors.New("lock: locker is closed")
 )
 
@@ -58,8 +52,7 @@ type HeldError struct {
 	Slots int
 }
 
-// Error returns one line with the name, the number of slots if there are any, the owner,
-// its host and command if they are known, and since when it holds.
+// Error returns one line with what is known of the holder.
 func (e *HeldError) Error() string {
 	s := e.Status
 	text := fmt.Sprintf("%v: %q: ", ErrHeld, s.Name)

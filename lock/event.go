@@ -9,27 +9,24 @@ type EventKind string
 const (
 	// EventWaiting: another holds the lock, and Acquire waits for it.
 	EventWaiting EventKind = "waiting"
-	// EventUnanswered: a request of a waiting Acquire has failed, or the backend has not
-	// answered for five seconds; Err says why. Acquire tries again. It reports the next
-	// silence only after an answer.
+	// EventUnanswered: a request of a waiting Acquire failed, or got no answer for five
+	// seconds; Err says why. The next one is reported only after an answer.
 	EventUnanswered EventKind = "unanswered"
-	// EventAcquired: a lease has begun. Took is the time from the call to the lease.
+	// EventAcquired: a lease has begun.
 	EventAcquired EventKind = "acquired"
-	// EventRenewedLate: the lease was renewed after at least one renewal that failed. Took
-	// is the age of the lease.
+	// EventRenewedLate: the lease was renewed after at least one renewal that failed.
 	EventRenewedLate EventKind = "renewed-late"
-	// EventLost: the lease has ended before it was released. Err wraps [ErrLost] or
-	// [ErrExpired]. Took is the age of the lease.
+	// EventLost: the lease ended before it was released. Err wraps [ErrLost] or
+	// [ErrExpired].
 	EventLost EventKind = "lost"
-	// EventReleased: the lease was released before it ended. Err is the error of
-	// [Lease.Release]. Took is the age of the lease.
+	// EventReleased: the lease was released. Err is the error of [Lease.Release].
 	EventReleased EventKind = "released"
-	// EventPaused: a term of [Lead] has ended for the reason Err. Lead asks for the lock
-	// again after the time Took.
+	// EventPaused: a term of [Lead] ended for the reason Err. The next one is asked for
+	// after the time Took.
 	EventPaused EventKind = "paused"
 )
 
-// EventKinds returns all kinds, such as for a metric that begins with zero for each.
+// EventKinds returns all kinds.
 func EventKinds() []EventKind {
 	return []EventKind{EventWaiting, EventUnanswered, EventAcquired, EventRenewedLate, EventLost, EventReleased, EventPaused}
 }
@@ -50,9 +47,9 @@ func EventKinds() []EventKind {
 // owners at the same time.
 type Event struct {
 	Kind  EventKind
-	Name  string // of the lock
-	Owner Owner  // of the call and its lease
-	Fence uint64 // 0 before EventAcquired
-	Took  time.Duration
+	Name  string        // of the lock
+	Owner Owner         // of the call and its lease
+	Fence uint64        // 0 before EventAcquired
+	Took  time.Duration // since the call; after EventAcquired the age of the lease
 	Err   error
 }

@@ -163,6 +163,9 @@ func TestLeaseEventsComeInOrder(t *testing.T) {
 					say(e, "begins")
 					if e.Kind == lock.EventRenewedLate {
 						if test.releases {
+							mu.Lock()
+							lease := lease
+							mu.Unlock()
 							_ = lease.Release()
 						}
 						time.Sleep(ttl) // three renewals
@@ -170,12 +173,14 @@ func TestLeaseEventsComeInOrder(t *testing.T) {
 					say(e, "ends")
 				}
 				n := 0
+				mu.Lock()
 				lease = calls.NewLease(context.Background(), "job", lock.Owner{}, events, engine.Grant{
 					Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: &keeper{keep: func() (time.Time, error) {
 						n++
 						return time.Now().Add(ttl), []error{errors.New("boom"), nil, test.keep, test.keep, test.keep}[n-1]
 					}},
 				})
+				mu.Unlock()
 				time.Sleep(ttl) // it was renewed late a while ago
 				_ = lease.Release()
 				time.Sleep(2 * ttl)

@@ -12,16 +12,16 @@ import (
 
 // LeadOptions tune one [Lead]. The zero value is ready to use.
 type LeadOptions struct {
-	// Pause is how long to wait after a term before the lock is asked for again. It
-	// doubles with each term, up to MaxPause, and begins again after a term that was
-	// longer than MaxPause. The time is drawn from its second half. Default: 1 s.
+	// Pause is the longest pause after the first term. It doubles with each term up to
+	// MaxPause, and begins again after a term that was longer than MaxPause. The time is
+	// drawn from its second half. Default: 1 s.
 	Pause time.Duration
 	// MaxPause is the longest pause. Default: a minute, or Pause if that is longer.
 	MaxPause time.Duration
 	// Acquire tunes the leases.
 	Acquire AcquireOptions
-	// Events receives EventAcquired at the start of each term and EventPaused after it, in order.
-	// Nil disables it. The Locker's own events are sent as well, to its own function.
+	// Events receives EventAcquired at the start of each term and EventPaused after it.
+	// The function of the Locker receives its own events as well.
 	Events func(Event)
 }
 
@@ -31,25 +31,19 @@ const (
 	leadMaxPause = time.Minute
 )
 
-// Lead makes this process the leader of those that call Lead with the same name: it
-// takes the lock, waiting as long as ctx allows, and calls f; when that term is over
-// without being the last, it pauses and begins again.
+// Lead makes this process the leader among those that call Lead with the same name: it takes
+// the lock, waiting as long as ctx allows, and calls f. When that term ends it pauses and
+// begins again. The context that f gets ends with ctx and with the lease; f must return then,
+// because another leader may begin. The lock is released as soon as f has returned.
 //
-// The context that f gets ends with ctx and with the lease, see [Do]. When it ends, f
-// must return: another leader may begin then. Lead never calls f before the last call
-// has returned, and leaves nothing running when it returns. The lock is released as soon
-// as f has returned, before the pause, so that another process may lead.
-//
-// What ends a term decides what follows:
-//
-//   - f returns nil and the lock was held to the end: Lead returns nil, or the error of
-//     [Lease.Release] if the lock could not be given back.
-//   - f returns an error, or the lock was lost: Lead pauses and takes the lock again.
+//   - If f returns nil and the lock was held to the end, Lead returns nil, or the error of
+//     [Lease.Release].
+//   - If f returns an error or the lock was lost, Lead pauses and takes the lock again.
 //     LeadOptions.Events gets the reason.
-//   - ctx ends: Lead returns an error that wraps the cause of ctx and the error of f.
-//   - f panics: the lock is released, and the panic goes on in the caller of Lead.
-//   - the lock cannot be taken because of an error that does not pass, see
-//     [Locker.Acquire]: Lead returns it.
+//   - If ctx ends, Lead returns an error that wraps the cause of ctx and the error of f.
+//   - If f panics, the lock is released, and the panic goes on.
+//   - If the lock cannot be taken because of an error that does not pass, see
+//     [Locker.Acquire], Lead returns it.
 func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *LeadOptions) error {
 	options := *cmp.Or(o, &LeadOptions{})
 	if options.Pause < 0 || options.MaxPause < 0 {

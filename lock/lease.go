@@ -107,12 +107,11 @@ func (l *Lease) Check() error {
 // freed before its TTL if this process is killed.
 func (l *Lease) SetGroup(pgid int) error { return l.grant.Keeper.SetGroup(pgid) }
 
-// Release ends the lease and releases the lock if the lease still has it; the
-// first waiter gets it next. Call it for every lease, also for a lost one. It takes
-// no context because the lock must be released even after the work was cancelled;
-// it returns after a few attempts. The error wraps [ErrLost] or [ErrExpired] if the
-// lock was not held to the end, [ErrReleased] if it was released before, or the
-// engine's error if that could not be reached: the lock then ends after the TTL.
+// Release ends the lease and releases the lock if the lease still has it. Call it for every
+// lease, also for a lost one. It takes no context, so that it works after the work was
+// cancelled, and returns after a few attempts. The error wraps [ErrLost] or [ErrExpired] if
+// the lock was not held to the end, [ErrReleased] if it was released before, or is that of
+// the engine: the lock is then free after the TTL.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.endIfLate()

@@ -18,31 +18,25 @@ import (
 // reentrant: acquiring a lock that you hold blocks until ctx ends. Only the engines of
 // this module implement it; wrap one by embedding it.
 type Locker interface {
-	// Acquire takes the lock, waiting for it as long as ctx allows. It repeats
-	// attempts whose errors may pass, such as an unreachable server, and returns
-	// other errors at once, such as a wrong password. When ctx ends, the error
-	// wraps the error of ctx and the obstacle: a [HeldError] or the last error of
-	// the engine. The lease does not end with ctx, which limits only the waiting;
-	// [Do] joins the two. The options may be nil.
+	// Acquire takes the lock, waiting for it as long as ctx allows. It retries after
+	// errors that may pass, such as an unreachable server, and returns others at once.
+	// When ctx ends, the error wraps that of ctx and a [HeldError] or the last error of
+	// the engine. The lease does not end with ctx; [Do] joins the two.
 	Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
 	// TryAcquire takes the lock if it is free. If another has it, the error is or wraps a
-	// [HeldError]; any other error means that it is not known whether the lock is free.
+	// [HeldError]. After any other error nobody knows whether it is free.
 	TryAcquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
-	// Status returns who has the lock. That may have changed by the time it
-	// returns. The status of a name that was never used is that of a free lock. With an
-	// error the status means nothing.
+	// Status returns who has the lock. A name that was never used is a free lock.
 	Status(ctx context.Context, name string) (Status, error)
 
-	// List returns the status of every lock that is held, sorted by name; nothing if
-	// none is.
+	// List returns the status of every lock that is held, sorted by name.
 	List(ctx context.Context) ([]Status, error)
 
 	// Close frees what the Locker itself uses, and ends its waiting Acquires with
-	// [ErrClosed]. It does not release leases: do that first. One that is still held is
-	// not renewed any more: it ends at its deadline with [ErrExpired] and the event
-	// [EventLost], and its lock is not free before that. In filelock it has no deadline.
+	// [ErrClosed]. Release leases first: Close does not. It stops renewing them, so they
+	// end at their deadline with [ErrExpired], except in filelock, which has none.
 	Close() error
 
 	// note returns what [Once], [Runs] and [Slots] keep beside the lock. Like Acquire it
@@ -84,16 +78,13 @@ type AcquireOptions struct {
 }
 
 const (
-	// DefaultTTL is how long a lease lives without a renewal, unless another
-	// TTL is asked for.
+	// DefaultTTL is how long a lease lives without a renewal by default.
 	DefaultTTL = 30 * time.Second
 
-	// MinTTL is the shortest TTL that is accepted: renewals come at a third of
-	// it, and each attempt needs time for its answer.
+	// MinTTL is the shortest TTL: renewals come at a third of it.
 	MinTTL = 100 * time.Millisecond
 
-	// MaxTTL is the longest TTL that is accepted: a lock may stay held for this
-	// long after its holder has crashed.
+	// MaxTTL is the longest TTL: a lock may stay held for this long after a crash.
 	MaxTTL = 24 * time.Hour
 
 	// MaxCommand is how many bytes of a command line are kept.
@@ -114,9 +105,8 @@ func CheckTTL(ttl time.Duration) error {
 	return nil
 }
 
-// CheckName returns an error that wraps [ErrInvalid] unless name can name a
-// lock: 1 to [MaxName] bytes of UTF-8 text without control characters and
-// braces. (In a Redis Cluster braces select the node of a key.)
+// CheckName returns an error that wraps [ErrInvalid] unless name is 1 to [MaxName] bytes of
+// printable UTF-8 text without braces, which select the node of a key in a Redis Cluster.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -138,21 +128,19 @@ func CheckName(name string) error {
 type Status struct {
 	// Name is the lock's name.
 	Name string
-	// Held reports whether somebody has it. All further fields but Waiters are
-	// zero if not.
+	// Held reports whether somebody has it. If not, only Waiters may follow.
 	Held bool
-	// Owner is the lease that has it. It is zero, as all further fields are, if a
-	// program has it that uses another way to lock, such as flock(1) in filelock.
+	// Owner is the lease that has it. This and all that follows is zero if another kind
+	// of program has it, such as flock(1) in filelock.
 	Owner Owner
 	// Fence is the lease's fence.
 	Fence uint64
 	// Since is when it was granted, by the holder's clock.
 	Since time.Time
-	// TTL is how long the lock outlives a holder that no longer renews it. It is 0
-	// in filelock, where the kernel frees the lock.
+	// TTL is how long the lock outlives its last renewal, 0 in filelock.
 	TTL time.Duration
-	// Waiters is how many wait in the queue, some of which may have died
-	// meanwhile. In filelock it is always 0, because filelock has no queue.
+	// Waiters is how many wait in the queue, including some that may have died. It is 0 in
+	// filelock, which has no queue.
 	Waiters int
 	// Holder describes the process that has it.
 	Holder Holder
@@ -186,10 +174,9 @@ const (
 	StateEnded   State = "ended"
 )
 
-// Do takes the lock, waiting as long as ctx allows, calls f, and releases the
-// lock. The context that f gets ends with ctx and with the lease; f should
-// return soon after. Do returns the error of f, or the cause of the lease's end
-// if the lease was lost before f returned, or both joined. The options may be nil.
+// Do takes the lock, waiting as long as ctx allows, calls f, and releases the lock. The
+// context that f gets ends with ctx and with the lease; f should return soon after. The error
+// joins that of f and, if the lease ended before f returned, the cause.
 func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *AcquireOptions) error {
 	lease, err := l.Acquire(ctx, name, o)
 	if err != nil {

@@ -16,55 +16,44 @@ import (
 
 // OnceOptions tune one [Once]. The zero value is ready to use.
 type OnceOptions struct {
-	// Retry is how often a tick may be begun again after an attempt that failed or
-	// whose holder died. With it, a call whose tick another host is running waits for
-	// the outcome and, if that is not [OutcomeDone], begins the tick again. Default: never.
+	// Retry is how often a tick may be begun again after an attempt that failed or whose
+	// holder died. With it, a call waits for the outcome of another host's attempt.
+	// Default: never.
 	Retry int
-	// CatchUp is how many missed ticks a call may run before its own, oldest first; if
-	// more were missed, the oldest are left out. It is at most 16. A key has none.
-	// Default: none.
+	// CatchUp is how many missed ticks, the latest and at most 16, a call may run before
+	// its own. A key has none. Default: none.
 	CatchUp int
-	// Wait is how long to wait for the engine's answer and while the lock is held for
-	// another tick. If it is negative, the call does not wait for the lock and runs no
-	// late ticks. Default: as long as ctx allows, and until 15 further ticks are due.
+	// Wait is how long to wait for the lock. If it is negative, the call does not wait and
+	// runs no late ticks. Default: until ctx ends or 15 further ticks are due.
 	Wait time.Duration
 	// Acquire tunes the lease.
 	Acquire AcquireOptions
 }
 
-// Once calls f if no other call of Once with the same name has done so for the tick that
-// is due now, on any host. Each of several hosts calls Once at about every tick, as cron
-// does; the tick is the nearest by the clock of the place that keeps the lock if that
-// has one (Redis, PostgreSQL, MongoDB), or else by the clock of this machine, and the one
-// before if the next is over an hour away. The calling clocks may be wrong by a third of the
-// time between two ticks, and by an hour at most. A call in the middle between two ticks
-// returns an error that wraps [ErrBetween].
+// Once calls f unless another call with the same name has done so for the tick that is due
+// now, on any host. Call it on each host at about every tick, as cron does. The tick is the
+// nearest by the clock of the backend if that has one (Redis, PostgreSQL, MongoDB), or else by
+// the clock of this machine. The calling clocks may be wrong by a third of the time between
+// two ticks, and by an hour at most. In the middle between two ticks the error wraps
+// [ErrBetween].
 //
-// f runs under the lock. Its context ends with ctx and with the lease, see [Do]. The start
-// is recorded before f is called, and the outcome after it: [OutcomeDone] if f returned nil.
+// f runs under the lock, see [Do]. The start is recorded before f is called and the outcome
+// after it: [OutcomeDone] if f returned nil.
 //
-// Once returns what is known of the tick. Run.Here reports whether f ran for it; the
-// error is then that of f, or says that the lock was lost. If the place of the lock did not
-// answer in time, f has not run for the tick, and the Run means nothing. If another host has run the tick
-// or is running it, Once returns nil at once and the other's Run, without waiting for
-// the outcome unless OnceOptions.Retry allows another attempt; that Run has the outcome
-// that [Runs] returns. A tick that failed, or whose holder died, is not begun again without
-// OnceOptions.Retry.
+// Run.Here reports whether f ran in this call. The error is then that of f, or says that the
+// lock was lost. If another host has begun the tick, Once returns that host's Run and nil. It
+// waits for the outcome only if OnceOptions.Retry allows another attempt. If the backend did
+// not answer in time, f has not run, and the Run means nothing.
 //
-// A tick that is due while an earlier one is run is late: Once waits for the lock, and
-// the call that gets it runs all late ticks, oldest first. Once returns a [HeldError] if
-// the lock is not free in time, and an error that wraps [ErrTooLate] if 15 further ticks
-// are due before that: then nobody runs the tick any more. A tick is missed if no host
-// has begun it and it is not late; OnceOptions.CatchUp runs such ticks.
+// A tick that is due while an earlier one runs is late: the call that gets the lock next runs
+// all late ticks, oldest first. If the lock is not free in time, the error is a [HeldError]. It
+// wraps [ErrTooLate] if 15 further ticks are due before that. Nobody runs the tick then. A tick
+// that no host has begun is missed, and OnceOptions.CatchUp runs it later.
 //
-// # What is promised
-//
-// While the engine keeps its data, and holders stop when their lease ends, f is begun
-// for each tick at most once, plus OnceOptions.Retry times. f is not run exactly once:
-// a holder may die after f has done its work and before the outcome is recorded, and a
-// tick at which no host calls Once is missed. If the engine loses the record, as a
-// Redis without persistence does when it restarts, a tick that has run may run again if
-// a host calls Once after that; Run.First is then set.
+// If the backend keeps its data, and holders stop when their lease ends, f is begun for each
+// tick at most once, plus OnceOptions.Retry times. f is not run exactly once: a holder may die
+// after f has done its work and before the outcome is recorded, so f must be idempotent. If
+// the backend loses the record, a tick may run again, and Run.First is set.
 func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o *OnceOptions) (Run, error) {
 	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now(), options: *cmp.Or(o, &OnceOptions{})}
 	if err := c.check(); err != nil {

@@ -42,22 +42,22 @@ const (
 type Run struct {
 	Tick    Tick
 	Outcome Outcome
-	// Attempt counts the starts of this tick, from 1. It is 0 for a missed tick, as all
-	// further fields are zero.
+	// Attempt counts the starts of this tick, from 1. For a missed tick it and all that
+	// follows is zero.
 	Attempt int
 	// Owner is the lease under which it ran, and Fence that lease's fence.
 	Owner Owner
 	Fence uint64
 	// Host is the name of the owner's host, empty if that is not known.
 	Host string
-	// Start and End are the times of the attempt by the clock of the place that keeps
-	// the lock. End is zero while it runs and after its holder died.
+	// Start and End are by the clock of the backend. End is zero while the attempt runs and
+	// after its holder died.
 	Start, End time.Time
-	// ExitCode is what the method ExitCode of the function's error returned, as that of
-	// an [os/exec.ExitError], or 0 for no error. It is nil if there was none.
+	// ExitCode is that of the function's error, such as an [os/exec.ExitError], or 0
+	// without an error. It is nil if the error has none.
 	ExitCode *int
-	// First means that nothing was recorded for the name when the attempt began: it is
-	// the first, or the engine has lost the record.
+	// First means that the name had no record: this is its first run, or the backend has
+	// lost the record.
 	First bool
 	// Here reports whether the call of [Once] that returned this ran it.
 	Here bool

@@ -15,41 +15,29 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// MaxSlots is the largest number of slots: the worker number of a Snowflake id has ten
-// bits.
+// MaxSlots is the largest number of slots, that of a Snowflake id's worker numbers.
 const MaxSlots = 1024
 
-// Slots returns a Locker whose locks have up to n holders at a time, on the locks of l.
-// Each holder has a slot of its own, a number from 0 to n-1 that [Lease.Slot] returns. n
-// is from 1 to [MaxSlots]; with any other number Acquire and TryAcquire return an error
-// that wraps [ErrInvalid]. Close closes l.
+// Slots returns a Locker whose locks have up to n holders at a time, on the locks of l. Each
+// holder has a slot, a number from 0 to n-1 that [Lease.Slot] returns. n is from 1 to
+// [MaxSlots]; otherwise Acquire and TryAcquire return an error that wraps [ErrInvalid]. Close
+// closes l.
 //
-// Slot 2 of the lock called job is the lock job#2 of l: the lease has that name, and
-// Status and List show it under that name. Give no other lock such a name: it would be
-// that slot. Each slot has fences of its own. Acquire takes
-// any free slot and waits for all of them, in one queue: its first waiter has the lock
-// job#queue of l. If l grants locks in the order of Acquire, so does the queue. TryAcquire
-// takes a free slot; its [HeldError] has the number of slots and the status of one of them. Names are up to 6
-// bytes shorter than [MaxName]. If the first waiter is stopped, or dies on another host,
-// slots that become free stay so for up to 6 seconds.
+// Slot 2 of the lock called job is the lock job#2 of l, a name to use for nothing else. It
+// has fencing tokens of its own.
+// Waiters are served first come, first served if those of l are; the first holds the lock
+// job#queue. Names are up to 6 bytes shorter than [MaxName].
 //
-// The first waiter asks as often as one waiter for each slot does, and so do the calls that
-// take a slot. With many slots that costs: where all 1024 are held, it sends Redis about 900
-// requests a second, and a slot that becomes free is taken after 10 to 60 ms. In a database
-// each of these is a query: have as many slots as callers there, or call TryAcquire.
+// All callers should use the same n. Otherwise as many slots are held as the largest n says.
+// If the lock itself is held, Acquire and TryAcquire return a HeldError at once. The reverse
+// is not checked: after taking a lock without slots whose name is also used with slots, call
+// [HeldSlots]. [Once] needs a lock without slots.
 //
-// All callers should use the same n. Otherwise each takes only slots below its own n, and
-// up to as many as the largest n are held.
-//
-// A lock that is held without slots excludes its slots: Acquire and TryAcquire then return
-// a HeldError at once. The reverse is not checked: call [HeldSlots] after taking a lock
-// without slots if its name may also be used with slots. [Once] needs a lock without
-// slots.
+// The first waiter asks as often as one waiter for each slot would. Have as many slots as
+// callers in a database, or call TryAcquire.
 func Slots(l Locker, n int) Locker { return &slots{Locker: l, n: n} }
 
-// HeldSlots returns the status of every slot of a lock that is held, by number, see
-// [Slots]. It knows the largest number of slots that was used within a year, if the
-// engine keeps its data. It returns nil if no slot is held, or if the lock never had slots.
+// HeldSlots returns the status of every slot of a lock that is held, by number, see [Slots].
 // With an error it returns those that it has seen before.
 func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	n, err := recordedSlots(ctx, l, name)
@@ -78,6 +66,11 @@ func (l *Lease) Slot() int {
 const turnTTL = 6 * time.Second
 
 // slots is the Locker of [Slots].
+//
+// Where all 1024 slots are held, the first waiter sends Redis about 900 requests a second, and
+// a slot that becomes free is taken after 10 to 60 ms. In a database each of these is a query.
+// If the first waiter is stopped, or dies on another host, slots that become free stay so for
+// up to turnTTL.
 type slots struct {
 	Locker
 	n int

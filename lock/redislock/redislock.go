@@ -32,6 +32,15 @@
 // holder's process and releases its lock when the kernel reports that it has ended.
 // TryAcquire looks once whether it has.
 //
+// # Clocks
+//
+// The time until the next holder can take a lock runs on the wall clock of Redis. If that
+// clock is set forward by more than a twentieth of the TTL, the next holder may begin while
+// the last still has a lease. If it is set back, the next fence may be lower than the last
+// one, but only if nothing remembers that: Redis does while the lock is held, for one TTL
+// after its release and while somebody waits, and each client remembers the highest fence
+// that it saw.
+//
 // # Keys
 //
 // A lock has three keys, all with a TTL, and with the name as hash tag so that they
