@@ -176,7 +176,8 @@ check:
 mutants: PKG = ./internal/timerange
 mutants:
 	.ci/setup
-	OID_REQUIRE_ALL=1 go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 $(PKG) | grep -vE ' KILLED | NOT VIABLE '
+	module=$$(go -C $(PKG) list -m -f '{{.Dir}}') && package=$$(realpath --relative-to "$$module" $(PKG)) && cd "$$module" && \
+	OID_REQUIRE_ALL=1 go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 ./$$package | grep -vE ' KILLED | NOT VIABLE '
 
 # Every measurement, or one of them: "make bench-ids".
 .PHONY: bench bench-ids bench-store bench-registry bench-lock bench-census bench-serve
