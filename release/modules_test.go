@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +66,25 @@ func TestCommit(t *testing.T) {
 		list.Dir = filepath.Join(r.root, folder)
 		if _, err := output(list); err != nil {
 			t.Error(err)
+		}
+	}
+	sums, err := os.ReadFile(filepath.Join(r.root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The hashes are those that the Go command computes from the tag, without a proxy.
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", idModule+"@v0.1.0")
+	download.Dir, download.Env = t.TempDir(), append(r.env, "GOPROXY=direct", "GOMODCACHE="+t.TempDir(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/oidkit/oid")
+	var got struct{ Sum, GoModSum string }
+	if out, err := output(download); err != nil {
+		t.Error(err)
+	} else if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{idModule + " v0.1.0 " + got.Sum + "\n", idModule + " v0.1.0/go.mod " + got.GoModSum + "\n"} {
+		if !strings.Contains(string(sums), want) {
+			t.Errorf("go.sum has no %q", want)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(r.root, "go.mod"), nil, 0o644); err != nil {
@@ -136,6 +156,7 @@ func newProject(t *testing.T, r *release, goLine string) *project {
 	p.write("main.go", `package main
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -193,6 +214,7 @@ func (p *project) useIDs() {
 	p.write("id.go", `package main
 
 import (
+	"encoding/json"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/objectid/sealed"
 )
