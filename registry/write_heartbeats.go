@@ -82,10 +82,17 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 			batch = append(batch, b)
 		}
 	}
-	err := r.putSamples(ctx, each.Of(batch, func(b remoteBeat) newSamples { return b.samples }))
+	var samples []newSamples
+	swaps := make([]store.Swap, len(batch))
+	for n := range batch {
+		if swaps[n] = batch[n].swap; batch[n].samples.samples != nil {
+			samples = append(samples, batch[n].samples)
+		}
+	}
+	err := r.putSamples(ctx, samples)
 	var stored []bson.Raw
 	if err == nil {
-		stored, err = r.store.SwapMany(ctx, livingRecords, each.Of(batch, func(b remoteBeat) store.Swap { return b.swap }))
+		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
 	var due []remoteBeat
 	for n, err := range errorsOf(len(batch), err) {
