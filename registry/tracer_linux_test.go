@@ -84,7 +84,7 @@ func (t *tracing) wantLookups(n, want int) {
 // inTracing calls do in a bubble with a clock of its own.
 func inTracing(t *testing.T, do func(t *tracing)) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(remoteStart.Add(time.Hour)))
+		time.Sleep(time.Until(remoteStart.Add(time.Minute)))
 		f, ops := noting(memstore.New())
 		r := registry.New(f, nil)
 		tracing := tracing{t, registry.NewTracer(r), r, ops, func(string) {}}
