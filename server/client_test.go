@@ -13,12 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 )
+
+// read returns the answer to a GET with a token.
+func read[Out any](t *testing.T, r *running, token, path string) Out {
+	t.Helper()
+	return decode[Out](t, r.get(t, path, "Authorization", "Bearer "+token), 200)
+}
 
 func TestClient(t *testing.T) {
 	r := serve(t, server.Options{Token: "A-token-0f-some-length"})
@@ -33,12 +40,12 @@ func TestClient(t *testing.T) {
 			t.Fatalf("id %d is %v and comes after %v", i+1, ids[i+1], ids[i])
 		}
 	}
-	in, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/"+ids[0].String())
-	if err != nil || in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != "oid serve" {
-		t.Errorf("Inspect = %+v, %v", in, err)
+	in := read[wire.Inspection](t, r, c.Token, "/v1/ids/"+ids[0].String())
+	if in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != "oid serve" {
+		t.Errorf("Inspect = %+v", in)
 	}
-	if got, err := client.Get[wire.Range](ctx, c, "/v1/range?from=2026-11-01"); err != nil || got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
-		t.Errorf("Range = %+v, %v", got, err)
+	if got := read[wire.Range](t, r, c.Token, "/v1/range?from=2026-11-01"); got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
+		t.Errorf("Range = %+v", got)
 	}
 	joined, err := c.Register(ctx, wire.Registration{Name: "php", PID: 7, Address: "[2001:db8::1]:80"})
 	if err != nil || len(joined.ProcessBlock) != 8 {
@@ -49,11 +56,11 @@ func TestClient(t *testing.T) {
 	if _, err := c.Heartbeat(ctx, name, wire.Load{MemoryBytes: &rss}); err != nil {
 		t.Errorf("Heartbeat: %v", err)
 	}
-	if h, err := client.Get[wire.History](ctx, c, "/v1/processes/"+joined.GPID+"?since=1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
-		t.Errorf("History = %+v, %v", h, err)
+	if h := read[wire.History](t, r, c.Token, "/v1/processes/"+joined.GPID+"?since=1h"); len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
+		t.Errorf("History = %+v", h)
 	}
-	if p, err := client.Get[wire.Processes](ctx, c, "/v1/processes?state=alive"); err != nil || len(p.Processes) != 2 {
-		t.Errorf("Processes = %+v, %v", p, err)
+	if p := read[wire.Processes](t, r, c.Token, "/v1/processes?state=alive"); len(p.Processes) != 2 {
+		t.Errorf("Processes = %+v", p)
 	}
 	if err := c.End(ctx, name, "done", 0); err != nil {
 		t.Errorf("End: %v", err)
@@ -84,10 +91,10 @@ func TestClientReusesItsConnection(t *testing.T) {
 		if err := c.NewIDs(ctx, ids); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/nonsense"); err == nil {
-			t.Fatal("nonsense is an id")
+		if _, err := c.Heartbeat(ctx, "nonsense", wire.Load{}); err == nil {
+			t.Fatal("nonsense is a member")
 		}
-		if _, err := client.Get[wire.Processes](ctx, c, "/v1/processes?state=alive"); err != nil {
+		if _, err := c.Register(ctx, wire.Registration{Name: "a", PID: 7}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.End(ctx, "0123456789abcdef", "gone", 0); err == nil {
@@ -104,7 +111,7 @@ func TestClientReusesItsConnection(t *testing.T) {
 	defer proxy.Close()
 	c.URL = proxy.URL
 	for range 20 {
-		if _, err := client.Get[wire.Processes](ctx, c, "/v1/processes"); err == nil {
+		if _, err := c.Heartbeat(ctx, "0123456789abcdef", wire.Load{}); err == nil {
 			t.Fatal("a bad gateway is no error")
 		}
 	}
@@ -128,7 +135,7 @@ func TestClientErrors(t *testing.T) {
 		}
 	}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
+		if r.URL.Path == "/v1/ids" {
 			http.Error(w, "<html>", http.StatusBadGateway)
 			return
 		}
@@ -139,11 +146,11 @@ func TestClientErrors(t *testing.T) {
 	if err := c.NewIDs(t.Context(), make([]objectid.ID, 1)); !errors.As(err, &problem) || problem.Status != 502 || problem.Title != "Bad Gateway" {
 		t.Errorf("an error that is not problem+json: %v, want status 502 and Bad Gateway", err)
 	}
-	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); !errors.Is(err, client.ErrResponse) {
+	if _, err := c.Heartbeat(t.Context(), "0123456789abcdef", wire.Load{}); !errors.Is(err, client.ErrResponse) {
 		t.Errorf("a page instead of JSON: %v, want %v", err, client.ErrResponse)
 	}
 	other.Close()
-	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); err == nil || errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "client: ") {
+	if _, err := c.Heartbeat(t.Context(), "0123456789abcdef", wire.Load{}); err == nil || errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "client: ") {
 		t.Errorf("without a server: %v, want an error of the client", err)
 	}
 }
@@ -170,7 +177,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	in, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/"+ids[999].String())
+	in, err := testenv.Get[wire.Inspection](ctx, c.HTTP, c.URL+"/v1/ids/"+ids[999].String())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -51,7 +51,7 @@ func TestMembers(t *testing.T) {
 	again := shop.New()
 	ids[again] = "shop"
 	await(t, "a heartbeat with the load", func() bool {
-		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+mail.GPID()+"?since=1h")
+		h, err := testenv.Get[wire.History](t.Context(), c.HTTP, c.URL+"/v1/processes/"+mail.GPID()+"?since=1h")
 		return err == nil && h.Processes[0].LastHeartbeat.Number >= 2 && *h.Processes[0].LastHeartbeat.MemoryBytes == 1<<20
 	})
 	create()
@@ -62,15 +62,15 @@ func TestMembers(t *testing.T) {
 		t.Errorf("%d different ids, want 5", len(ids))
 	}
 	for id, name := range ids {
-		in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+id.String())
+		in, err := testenv.Get[wire.Inspection](t.Context(), c.HTTP, c.URL+"/v1/ids/"+id.String())
 		if err != nil || in.Trace == nil || in.Trace.Verdict != "known" || in.Trace.Processes[0].Name != name || in.Trace.Processes[0].State != "ended" {
 			t.Errorf("%v of %s: %+v, %v", id, name, in.Trace, err)
 		}
 	}
-	if in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+again.String()); err != nil || in.Trace.Processes[0].Member == first {
+	if in, err := testenv.Get[wire.Inspection](t.Context(), c.HTTP, c.URL+"/v1/ids/"+again.String()); err != nil || in.Trace.Processes[0].Member == first {
 		t.Errorf("an id of after the second registration is traced to the first: %v", err)
 	}
-	if found, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes?q=SHOP"); err != nil || len(found.Processes) != 2 || found.Processes[0].Name != "shop" {
+	if found, err := testenv.Get[wire.Processes](t.Context(), c.HTTP, c.URL+"/v1/processes?q=SHOP"); err != nil || len(found.Processes) != 2 || found.Processes[0].Name != "shop" {
 		t.Errorf("processes that are called shop: %+v, %v, want 2", found, err)
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", EvidenceID: again}, nil); err == nil {
@@ -96,7 +96,7 @@ func TestMemberLoad(t *testing.T) {
 	}
 	var got wire.Sample
 	await(t, "the first heartbeat", func() bool {
-		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+m.GPID()+"?since=1h")
+		h, err := testenv.Get[wire.History](t.Context(), c.HTTP, c.URL+"/v1/processes/"+m.GPID()+"?since=1h")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestClientTriesAgain(t *testing.T) {
 	}
 	requests.Store(0)
 	c.Retries = -1
-	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); !errors.As(err, &problem) || requests.Load() != 1 {
+	if _, err := c.Heartbeat(t.Context(), "0123456789abcdef", wire.Load{}); !errors.As(err, &problem) || requests.Load() != 1 {
 		t.Errorf("without retries: %v after %d requests", err, requests.Load())
 	}
 }
@@ -198,10 +198,10 @@ func TestClientCensusAndLocks(t *testing.T) {
 	if _, err := c.Census(t.Context(), strings.NewReader("\x89PNG"), nil); !errors.As(err, &problem) || problem.Status != 422 {
 		t.Errorf("Census of a picture: %v", err)
 	}
-	if l, err := client.Get[wire.Locks](t.Context(), c, "/v1/locks"); err != nil || len(l.Locks) != 1 || l.Locks[0].Name != "a/b" {
+	if l, err := testenv.Get[wire.Locks](t.Context(), c.HTTP, c.URL+"/v1/locks"); err != nil || len(l.Locks) != 1 || l.Locks[0].Name != "a/b" {
 		t.Errorf("Locks: %+v, %v", l, err)
 	}
-	if l, err := client.Get[wire.Lock](t.Context(), c, "/v1/locks/a%2Fb"); err != nil || l.Holder == nil {
+	if l, err := testenv.Get[wire.Lock](t.Context(), c.HTTP, c.URL+"/v1/locks/a%2Fb"); err != nil || l.Holder == nil {
 		t.Errorf("Lock: %+v, %v", l, err)
 	}
 }

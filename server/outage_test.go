@@ -160,7 +160,7 @@ func testOutage(t *testing.T, c, direct *client.Client, swallow func(bool), leng
 		t.Fatal(err)
 	}
 	states := func(want registry.State) bool {
-		list, err := client.Get[wire.Processes](t.Context(), direct, "/v1/processes?state="+string(want))
+		list, err := testenv.Get[wire.Processes](t.Context(), direct.HTTP, direct.URL+"/v1/processes?state="+string(want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func testOutage(t *testing.T, c, direct *client.Client, swallow func(bool), leng
 		}
 		first, last := all[i][0], all[i][len(all[i])-1]
 		for _, id := range []objectid.ID{first, all[i][len(all[i])/2], last} {
-			in, err := client.Get[wire.Inspection](t.Context(), direct, "/v1/ids/"+id.String())
+			in, err := testenv.Get[wire.Inspection](t.Context(), direct.HTTP, direct.URL+"/v1/ids/"+id.String())
 			if err != nil || in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != []string{"member", "ids"}[i] {
 				t.Errorf("%v: %+v, %v", id, in.Trace, err)
 			}

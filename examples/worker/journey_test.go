@@ -17,7 +17,6 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -96,7 +95,7 @@ func journey(t *testing.T, outage time.Duration) {
 	}
 	first := next()
 	testenv.Await(t, "a heartbeat with the load, and an id of then", func() error {
-		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+gpid+"?since=1h")
+		h, err := testenv.Get[wire.History](t.Context(), c.HTTP, c.URL+"/v1/processes/"+gpid+"?since=1h")
 		for _, s := range h.Samples {
 			for s.MemoryBytes != nil && first.Time().Before(s.Time.Truncate(time.Second)) {
 				first = next() // the first heartbeat took until another second

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/client"
@@ -56,7 +57,7 @@ func TestWork(t *testing.T) {
 		t.Fatalf("%d ids of 20 jobs", len(ids))
 	}
 	for _, id := range ids {
-		in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+id)
+		in, err := testenv.Get[wire.Inspection](t.Context(), c.HTTP, c.URL+"/v1/ids/"+id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestInterrupt(t *testing.T) {
 func awaitWorker(t *testing.T, c *client.Client, ok func(wire.Process) bool) wire.Process {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		list, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes")
+		list, err := testenv.Get[wire.Processes](t.Context(), c.HTTP, c.URL+"/v1/processes")
 		if err != nil {
 			t.Fatal(err)
 		}

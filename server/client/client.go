@@ -10,9 +10,10 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] is a member that registers when the first id is needed. [Get] asks any endpoint
-// that only reads; each other method of Client is one endpoint. All end with their context:
-// http.DefaultClient has no timeout.
+// [IDs] is a member that registers when the first id is needed. Each method of Client is one
+// endpoint and ends with its context: http.DefaultClient has no timeout. Endpoints that only
+// read need no client: ask them with net/http, and decode the answer into its type of package
+// wire.
 //
 // The package depends on nothing but the standard library, package objectid and
 // package wire.
@@ -79,13 +80,6 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 		return fmt.Errorf("%w: more ids than requested", ErrResponse)
 	}
 	return nil
-}
-
-// Get returns the answer to a GET of the API, in the type of package wire for it: a
-// wire.Inspection of "/v1/ids/507f1f77bcf86cd799439011", wire.Processes of
-// "/v1/processes?state=alive". What is not found is an [Error] with status 404.
-func Get[Out any](ctx context.Context, c *Client, path string) (Out, error) {
-	return call[Out](ctx, c, http.MethodGet, path, nil)
 }
 
 // Register records a process. With a sample, the process is adopted. A zero r.Clock

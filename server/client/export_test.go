@@ -1,0 +1,11 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// Get sends a request without a body, as any method of a Client may.
+func Get[Out any](ctx context.Context, c *Client, path string) (Out, error) {
+	return call[Out](ctx, c, http.MethodGet, path, nil)
+}
