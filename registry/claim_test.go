@@ -141,3 +141,24 @@ func TestLostAnswerToAClaim(t *testing.T) {
 		t.Errorf("value %s, block %s: its own claim was taken for another's", p.Value, p.Block)
 	}
 }
+
+// A heartbeat whose answer was lost is recognised as one's own, and not as that of a copy.
+func TestLostAnswerToAHeartbeat(t *testing.T) {
+	inner := newStore(t)
+	lost := 0
+	s := &faulty{Store: inner, fail: func(_ int, op string) fault {
+		if op == "SwapMany oid.living" && lost < 2 {
+			lost++
+			return lostAnswer
+		}
+		return none
+	}}
+	m := join(t, s, options{Interval: 100 * time.Millisecond})
+	block := m.Process().Block
+	r := registry.New(inner, nil)
+	eventually(t, "four heartbeats", func() bool { return statusOf(t, r, m.GPID()).Last.Count > 4 && m.Err() == nil })
+	if p := m.Process(); p.Block != block || !p.Copied.IsZero() {
+		t.Errorf("block %s, copied %v, want %s still and no copy", p.Block, p.Copied, block)
+	}
+	finish(t, m)
+}
