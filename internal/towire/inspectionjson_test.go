@@ -23,7 +23,7 @@ func TestAppendInspection(t *testing.T) {
 				"507f1f77bcf86cd799439011", "6592008029c8c3e4dc76256c", "ffffffff29c8c3e4dc76256c", "000000000000000000000000",
 				"c232ab00-9414-11ec-b3c8-9f6bdeced846", "919108f7-52d1-4320-9bac-f847db4148a8", "00000000-0000-0000-0000-000000000000",
 				"01ARZ3NDEKTSV4RRFFQ69G5FAV", "0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "175928847299117063",
-				"user_01h455vb4pex5vsknk084sn02q", "tz4a98xxat96iws9zmbrgj3a", "-JhLeOlGIEjaIOFHR0xd", "10.0.0.7:8080:1795166651598985:4711",
+				"user_01h455vb4pex5vsknk084sn02q", "10.0.0.7:8080:1795166651598985:4711",
 			} {
 				r, err := inspect.Inspect(id, nil)
 				if err != nil {
