@@ -166,7 +166,3 @@ func (l later) DeleteRange(ctx context.Context, collection string, r Range) (int
 func (l later) Collections(ctx context.Context) ([]string, error) {
 	return opened(ctx, l, func(s Store) ([]string, error) { return s.Collections(ctx) })
 }
-
-func (l later) Drop(ctx context.Context, collection string) error {
-	return l.do(ctx, func(s Store) error { return s.Drop(ctx, collection) })
-}

@@ -57,8 +57,8 @@ var (
 const MaxName = 190
 
 // Store keeps documents in collections, by _id. Any number of goroutines may
-// share one. The first document creates its collection, which exists until [Store.Drop],
-// also while it is empty; a collection that does not exist is empty. The interface may
+// share one. The first document creates its collection, which remains when its last document is
+// deleted; a collection that does not exist is empty. The interface may
 // grow: only the engines implement it.
 //
 // A store neither changes nor keeps the bytes that it is given, and the documents that
@@ -147,10 +147,6 @@ type Store interface {
 	// Collections returns the names of the collections, empty ones too, sorted byte
 	// by byte.
 	Collections(ctx context.Context) ([]string, error)
-
-	// Drop removes the collection and its documents. The error wraps ErrNotFound
-	// if it does not exist. Processes that use it go on with an empty one.
-	Drop(ctx context.Context, collection string) error
 
 	// Close releases what the store holds. Closing again does nothing.
 	Close() error

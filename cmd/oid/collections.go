@@ -2,16 +2,13 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
@@ -45,51 +42,6 @@ func newCollectionsCommand(std streams) *cobra.Command {
 	where.addFlag(cmd)
 	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
-}
-
-func newDropCommand() *cobra.Command {
-	var (
-		where storeFlag
-		yes   bool
-	)
-	cmd := &cobra.Command{
-		Use:   "drop COLLECTION",
-		Short: "Remove a collection and its documents",
-		Long: `Remove a collection and all its documents from a store. Without --yes the command
-only says how many these are.`,
-		Example: `  oid drop events --yes`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := store.CheckCollection(args[0]); err != nil {
-				return usageError{err}
-			}
-			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
-				if !yes {
-					return needYes(cmd.Context(), s, "drop", args[0])
-				}
-				return s.Drop(cmd.Context(), args[0])
-			})
-		},
-	}
-	where.addFlag(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove them")
-	return cmd
-}
-
-// needYes returns an error that says what --yes would do to a collection, or that there is
-// none: a name may be mistyped.
-func needYes(ctx context.Context, s store.Store, what, collection string) error {
-	n, err := s.Count(ctx, collection, store.Range{})
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		names, err := s.Collections(ctx)
-		if err != nil || !slices.Contains(names, collection) {
-			return cmp.Or(err, fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection))
-		}
-	}
-	return usagef("give --yes to %s collection %s (%s)", what, collection, phrase.Count(n, "document", "documents"))
 }
 
 func newBackupCommand() *cobra.Command {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
@@ -52,7 +57,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
 				if all && !yes {
-					return needYes(cmd.Context(), s, "delete all documents of", collection)
+					return needYes(cmd.Context(), s, collection)
 				}
 				var n int64
 				var err error
@@ -71,6 +76,22 @@ func newDeleteCommand(std streams) *cobra.Command {
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them with --all")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
+}
+
+// needYes returns an error that says what --yes would do to a collection, or that there is
+// none: a name may be mistyped.
+func needYes(ctx context.Context, s store.Store, collection string) error {
+	n, err := s.Count(ctx, collection, store.Range{})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		names, err := s.Collections(ctx)
+		if err != nil || !slices.Contains(names, collection) {
+			return cmp.Or(err, fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection))
+		}
+	}
+	return usagef("give --yes to delete all documents of collection %s (%s)", collection, phrase.Count(n, "document", "documents"))
 }
 
 // deleteKeys deletes documents one by one and reports those that do not exist.

@@ -61,7 +61,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	// Commands without a line write nothing to standard output, or
 	silent := map[string]string{
 		"adopt": "runs until it is interrupted", "agent": "runs until it is interrupted", "serve": "runs until it is interrupted",
-		"backup": "writes nothing", "drop": "writes nothing",
+		"backup": "writes nothing",
 	}
 	root, _ := newRoot(streams{})
 	for _, c := range root.Commands() {

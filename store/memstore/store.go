@@ -231,13 +231,3 @@ func (s *database) Collections(ctx context.Context) (names []string, err error) 
 	})
 	return names, err
 }
-
-// Drop removes a collection, see [engine.Database].
-func (s *database) Drop(ctx context.Context, name string) (found bool, err error) {
-	err = s.in(ctx, name, func(*collection) error {
-		found = s.collections[name] != nil
-		delete(s.collections, name)
-		return nil
-	})
-	return found, err
-}

@@ -60,15 +60,6 @@ func (s *database) DeleteRange(ctx context.Context, collection string, r store.R
 	return n, s.explain(ctx, err)
 }
 
-// Drop removes a collection, see [engine.Database].
-func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
-	names, err := s.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: collection}})
-	if err == nil && len(names) > 0 {
-		err = s.db.Collection(collection).Drop(ctx)
-	}
-	return len(names) > 0, s.explain(ctx, err)
-}
-
 // atOnce is how many ranges or swaps of one call are under way at once.
 const atOnce = 16
 

@@ -30,3 +30,10 @@ func (s *Store) FirstPage(ctx context.Context, collection string) (docs int, mor
 	p, err := s.db.page(ctx, text, args, firstPage)
 	return len(p.docs), p.more, err
 }
+
+// DropTable removes the table of a collection, if it exists, as an administrator would.
+func (s *Store) DropTable(ctx context.Context, collection string) error {
+	s.db.roomy.Delete(collection)
+	_, err := s.db.pool.Exec(ctx, "DROP TABLE IF EXISTS "+s.db.table(collection))
+	return err
+}

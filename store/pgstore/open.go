@@ -16,9 +16,8 @@
 // became the primary, connects to the host that accepts writes and tries again for
 // 30 seconds or until its context ends. If the answer to a commit was lost, the call finds out whether the
 // commit was done, so that nothing is written twice and an insert is not refused as a
-// duplicate of itself. If a document that Delete or SwapMany was to delete, or a
-// collection that Drop was, is not there then, the error wraps [store.ErrNotFound] and says
-// that this call may have deleted it: nobody can find that out. DeleteRange may have
+// duplicate of itself. If a document that Delete or SwapMany was to delete is not there then, the error
+// wraps [store.ErrNotFound] and says that this call may have deleted it: nobody can find that out. DeleteRange may have
 // removed documents that it does not count. If another writer has replaced a document after Replace stored it and
 // before the connection was back, Replace stores its document again.
 //

@@ -75,21 +75,6 @@ func (s *database) DeleteRange(ctx context.Context, collection string, r store.R
 	}
 }
 
-// Drop removes a collection, see [engine.Database].
-func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
-	s.roomy.Delete(collection)
-	again := false
-	err := s.do(ctx, func(c *pgx.Conn, unclear bool) error {
-		again = unclear
-		_, err := c.Exec(ctx, "DROP TABLE "+s.table(collection))
-		return err
-	})
-	if isMissing(err) {
-		return false, gone(fmt.Sprintf("no collection %q", collection), again)
-	}
-	return true, err
-}
-
 // swapRows is how many swaps one statement does. The server looks up each key of
 // a statement that is not large, in the order given; for a large one it may read
 // the whole table instead, in an order in which writers could wait for one another

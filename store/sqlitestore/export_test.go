@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"context"
 	"time"
 
 	"github.com/oidkit/oid/store"
@@ -40,3 +41,9 @@ func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = 
 // GiveBackAfter makes the store give space back so long after there is something to give
 // back.
 func (s *Store) GiveBackAfter(delay time.Duration) { s.db.space.delay = delay }
+
+// DropTable removes the table of a collection, as another program would.
+func (s *Store) DropTable(ctx context.Context, collection string) error {
+	_, err := s.db.remove(ctx, "DROP TABLE "+table(collection))
+	return err
+}

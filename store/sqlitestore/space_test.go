@@ -36,7 +36,6 @@ func TestSpaceIsGivenBack(t *testing.T) {
 			_, err := s.SwapMany(t.Context(), "c", swaps)
 			return err
 		},
-		"Drop": func(s *sqlitestore.Store) error { return s.Drop(t.Context(), "c") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.db")

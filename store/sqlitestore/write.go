@@ -115,18 +115,6 @@ func (s *database) DeleteRange(ctx context.Context, collection string, r store.R
 	return total, err
 }
 
-// Drop removes a collection, see [engine.Database].
-func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
-	_, err := s.remove(ctx, "DROP TABLE "+table(collection))
-	switch {
-	case isMissing(err):
-		return false, nil
-	case err == nil:
-		s.deleted(vacuumAfter)
-	}
-	return true, err
-}
-
 // Change does changes, see [engine.Database].
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	var deleted int64

@@ -37,8 +37,6 @@ type Database interface {
 	DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error)
 	// Collections returns the names of the collections, in any order.
 	Collections(ctx context.Context) ([]string, error)
-	// Drop removes a collection, and reports whether there was one.
-	Drop(ctx context.Context, collection string) (found bool, err error)
 }
 
 // Base is a [store.Store] in a Database, but for Close.
@@ -213,18 +211,6 @@ func (b Base) Collections(ctx context.Context) ([]string, error) {
 	names, err := b.db.Collections(ctx)
 	slices.Sort(names)
 	return names, err
-}
-
-// Drop removes a collection, see [store.Store].
-func (b Base) Drop(ctx context.Context, collection string) error {
-	if err := b.life.Check(ctx, collection); err != nil {
-		return err
-	}
-	found, err := b.db.Drop(ctx, collection)
-	if err == nil && !found {
-		return fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection)
-	}
-	return err
 }
 
 // Lifetime is that of a store. The zero Lifetime has not ended.

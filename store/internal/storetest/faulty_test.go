@@ -181,8 +181,3 @@ func (f *faulty) Collections(ctx context.Context) ([]string, error) {
 	names, err := s.Collections(ctx)
 	return names, f.failed("Collections", err)
 }
-
-func (f *faulty) Drop(ctx context.Context, name string) error {
-	s, ctx, name := f.with("Drop", ctx, name)
-	return f.failed("Drop", s.Drop(ctx, name))
-}

@@ -171,9 +171,6 @@ func testMissingCollection(t testing.TB, s store.Store) {
 	if err := s.Delete(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Delete: %v, want ErrNotFound", err)
 	}
-	if err := s.Drop(t.Context(), "missing"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Drop: %v, want ErrNotFound", err)
-	}
 	if _, err := s.Get(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v, want ErrNotFound", err)
 	}
@@ -199,7 +196,6 @@ func calls(ctx context.Context, s store.Store, collection string) map[string]err
 	_, errs["Count"] = s.Count(ctx, collection, store.Range{})
 	errs["Delete"] = s.Delete(ctx, collection, store.IntKey(1))
 	_, errs["DeleteRange"] = s.DeleteRange(ctx, collection, store.Range{})
-	errs["Drop"] = s.Drop(ctx, collection)
 	_, errs["Collections"] = s.Collections(ctx)
 	errs["Find"] = nil // unless it yields
 	for _, err := range s.Find(ctx, collection, store.Query{}) {

@@ -143,10 +143,7 @@ func mutants() []mutant {
 			}
 		}},
 		{"Delete", "does not say that there was nothing", hides("Delete", store.ErrNotFound)},
-		{"Drop", "does not say that there was nothing", hides("Drop", store.ErrNotFound)},
-		{"MissingCollection", "does not say that there was nothing", hides("Drop", store.ErrNotFound)},
-		{"Drop", "removes only the documents", func(f *faulty) { f.Store = empties{f.Store} }},
-		{"Drop", "removes nothing", func(f *faulty) { f.Store = dropsNothing{f.Store} }},
+		{"MissingCollection", "does not say that there was nothing", hides("Delete", store.ErrNotFound)},
 		{"EmptiedCollection", "does not list empty collections", func(f *faulty) { f.Store = hidesEmpty{f.Store} }},
 		{"ManyGoroutines", "refuses one document of fifty", func(f *faulty) { f.Store = &refusesSome{Store: f.Store} }},
 		{"GivenBytes", "changes what Insert is given", func(f *faulty) { f.Store = clearsGiven{f.Store} }},
@@ -170,7 +167,7 @@ func mutants() []mutant {
 			mutant{check, "includes the upper bound: " + call, spans(call, includesTo)},
 			mutant{check, "excludes the lower bound: " + call, spans(call, func(r store.Range) store.Range { r.From = after(r.From); return r })})
 	}
-	for _, call := range []string{"InsertMany", "Replace", "SwapMany", "Get", "GetMany", "Find", "FindMany", "Count", "Delete", "DeleteRange", "Drop", "Collections"} {
+	for _, call := range []string{"InsertMany", "Replace", "SwapMany", "Get", "GetMany", "Find", "FindMany", "Count", "Delete", "DeleteRange", "Collections"} {
 		all = append(all,
 			mutant{"Cancelled", "does not look at its context: " + call, ignoresContext(call)},
 			mutant{"Closed", "works after Close: " + call, begins(call, func(w *work) { w.Store = memstore.New() })})
@@ -460,17 +457,6 @@ func (s findsByPlace) Find(ctx context.Context, name string, q store.Query) iter
 		}
 	}
 }
-
-type empties struct{ store.Store }
-
-func (s empties) Drop(ctx context.Context, name string) error {
-	_, err := s.DeleteRange(ctx, name, store.Range{})
-	return err
-}
-
-type dropsNothing struct{ store.Store }
-
-func (dropsNothing) Drop(context.Context, string) error { return nil }
 
 type hidesEmpty struct{ store.Store }
 

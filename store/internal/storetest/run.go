@@ -94,7 +94,6 @@ func checks(o Options) []check {
 		{"FindByTime", testFindByTime},
 		{"Delete", testDelete},
 		{"DeleteRange", testDeleteRange},
-		{"Drop", testDrop},
 		{"EmptiedCollection", testEmptiedCollection},
 		{"MissingCollection", testMissingCollection},
 		{"GivenBytes", testGivenBytes},
