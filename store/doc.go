@@ -1,34 +1,40 @@
-// Package store keeps documents by their _id, and finds them by creation time
-// through that key alone.
+// Package store is a document store with one interface, [Store], and four engines. It
+// keeps BSON documents in collections and finds them by _id, and so also by creation time.
 //
 // An ObjectId begins with its creation time in seconds, so the primary key of a
 // collection is already an index of time: no timestamp field and no second index
-// are needed. Start with [Store], which describes what all engines do. Package
-// sqlitestore keeps documents in one file that several processes may share,
-// pgstore in a PostgreSQL database and mongostore on a MongoDB server; memstore, for
-// tests and trials, keeps them in the memory of the process. The documents of a time
-// range are one [Query]:
+// are needed. A [Query] with a time range reads only that range of the key:
 //
 //	q := store.Query{Range: store.IDRange(objectid.Since(yesterday))}
 //	for doc, err := range s.Find(ctx, "events", q) {
 //
+// # Engines
+//
+// An engine is a package that opens a Store:
+//
+//   - sqlitestore: one SQLite file, which several processes of a machine may share
+//   - pgstore: a PostgreSQL database
+//   - mongostore: a MongoDB server
+//   - memstore: the memory of the process, for tests and trials
+//
+// A program that must start even if its database is unreachable calls [OpenLater].
+//
 // # Documents
 //
-// A document is BSON, given as anything that [bson.Marshal] takes and returned
-// as [bson.Raw]. Its _id is its first field, as in MongoDB; every engine keeps
-// all other bytes as they were given. A document without
-// an _id gets an ObjectId. A document has at most 16 MiB
-// ([MaxSize]) with its revision, see below, or the room for one, and 100 levels
-// ([MaxDepth]), which are MongoDB's own limits.
+// A document is BSON. The methods of Store accept any value that [bson.Marshal] accepts,
+// and return [bson.Raw]. Engines put the _id first, as MongoDB does, and store all
+// other fields byte for byte as they were given. A document without an _id gets an
+// ObjectId. A document has at most 16 MiB ([MaxSize]) and 100 levels of nesting
+// ([MaxDepth]), which are also MongoDB's limits.
 //
-// A [Key] is an _id: a number, a string or an ObjectId. Keys are in that order, which
-// is MongoDB's.
+// A [Key] is the value of an _id: a number, a string or an ObjectId. Keys are ordered as
+// in MongoDB: numbers, then strings, then ObjectIds.
 //
 // # Conditional writes
 //
-// To change a document that others may change too, read it, and write it with
-// [Store.Swap]: that fails with [ErrConflict] if another write came in between. Then read
-// it again and decide again.
+// To change a document that others may change at the same time, read it, then write it
+// with [Store.Swap]. If the document was written in between, Swap fails with
+// [ErrConflict]: read it again and decide again.
 //
 //	for {
 //		old, err := s.Get(ctx, "accounts", key)
@@ -39,29 +45,28 @@
 //		}
 //	}
 //
-// Every document that Swap writes has the field _rev ([Revision]) after its _id:
-// an ObjectId that is new at each write, so that a document that was changed and
-// changed back is not taken for the old one. Insert and Replace renew the field if
-// their document has it, unless its value is not an ObjectId. A document needs no revision for its first
-// Swap. A program that writes to the same database by other means must set _rev
-// to a new ObjectId, or remove it, with every change.
+// A revision is the field _rev ([Revision]) of a document, an ObjectId. Swap sets it to a
+// new value at every write, so it notices even a document that was changed and then
+// changed back. Insert and Replace do not add a revision, but they renew one that the document
+// already has. A field _rev that is not an ObjectId is not a revision: Insert and Replace
+// leave it alone, and Swap refuses the document. The first Swap of a document without a
+// revision works as well, and adds one.
 //
-// # Starting without the store
-//
-// A program that must start while its store cannot be reached opens it with [OpenLater].
+// A program that writes to the database without this package must set _rev to a new
+// ObjectId, or remove it, whenever it changes a document.
 //
 // # What is promised
 //
-// A write that returned is stored: except in memstore, it survives the end of the process,
-// also by SIGKILL. The engines document what survives a loss of power. A reader sees a document
-// as it was before a write or as it is after it.
+// When a write returns, the document is stored. Except in memstore, it survives the end of
+// the process, even by SIGKILL. Each engine's package comment says what survives a power
+// failure. A reader sees a document either as it was before a write or as it is after it.
 //
-// [Store.Find] returns, once and in the order of the keys, every document that
-// existed when it began and was not deleted before Find reached it. It is not a
-// snapshot: what is inserted or deleted meanwhile may be seen or not.
+// [Store.Find] returns every document that existed when it began, unless the document is
+// deleted before Find reaches it. Each is returned once, in the order of the keys. Find is
+// not a snapshot: it may or may not return documents that are inserted meanwhile.
 //
 // # What is not promised
 //
 // The time in an id comes from the clock of the process that generated it. A time
-// range is as accurate as those clocks were.
+// range is only as accurate as those clocks.
 package store

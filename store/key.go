@@ -17,25 +17,27 @@ import (
 )
 
 // Key is the _id of a document: a number, a string or an ObjectId. Keys are
-// ordered as MongoDB orders them: numbers by value, then strings byte by byte,
-// then ObjectIds byte by byte. Numbers are equal if their values are, whatever
-// their BSON types: 1 and 1.0 are one key.
+// ordered as in MongoDB: first numbers, by value; then strings, byte by byte; then
+// ObjectIds, byte by byte. Numbers with the same value are the same key, whatever
+// their BSON types: 1 and 1.0, for example.
 //
-// [IDKey], [IntKey], [FloatKey], [StringKey], [KeyOf] and [ParseKey] return keys. The zero
-// Key is none of these: it means "no key" or "no bound", see [Key.IsZero]. A Key
-// is a plain value: it can be compared with == and used as a map key.
+// Create keys with [IDKey], [IntKey], [FloatKey], [StringKey], [KeyOf] or [ParseKey]. The
+// zero Key is not a number, a string or an ObjectId: it means "no key" or "no bound". Keys
+// can be compared with == and used as map keys.
 type Key struct {
 	kind kind
 	id   objectid.ID
 	text string
-	// num is an int64 if kind is integer, and the bits of a float64 that no
-	// int64 equals if kind is real: one number has one form.
+	// num is the number if kind is integer or real. A number that an int64 can hold is
+	// always an integer, so that equal numbers are equal keys; for a real, num holds
+	// the bits of the float64.
 	num uint64
 }
 
 type kind uint8
 
-// The kinds stand in the order of their keys, but for the two of numbers.
+// The kinds are in the order of their keys. integer and real are the exception: numbers of
+// both kinds are ordered by value.
 const (
 	none kind = iota
 	integer
@@ -44,15 +46,15 @@ const (
 	oid
 )
 
-// IDKey returns the key of a document whose _id is an ObjectId. The zero ID gives
-// the smallest ObjectId and not the zero Key.
+// IDKey returns the key of a document whose _id is the ObjectId id. For the zero ID it
+// returns the smallest ObjectId, not the zero Key.
 func IDKey(id objectid.ID) Key { return Key{kind: oid, id: id} }
 
 // IntKey returns the key of a document whose _id is the number n.
 func IntKey(n int64) Key { return Key{kind: integer, num: uint64(n)} }
 
-// FloatKey returns the key of a document whose _id is the number f. Not a number
-// gives an error that wraps [ErrKey].
+// FloatKey returns the key of a document whose _id is the number f. If f is NaN, the
+// error wraps [ErrKey].
 func FloatKey(f float64) (Key, error) {
 	switch {
 	case math.IsNaN(f):
@@ -63,8 +65,8 @@ func FloatKey(f float64) (Key, error) {
 	return Key{kind: real, num: math.Float64bits(f)}, nil
 }
 
-// StringKey returns the key of a document whose _id is the string s. A string that
-// is not UTF-8 gives an error that wraps [ErrKey].
+// StringKey returns the key of a document whose _id is the string s. If s is not valid UTF-8,
+// the error wraps [ErrKey].
 func StringKey(s string) (Key, error) {
 	if !utf8.ValidString(s) {
 		return Key{}, fmt.Errorf("%w: %q is not UTF-8", ErrKey, s)
@@ -75,11 +77,11 @@ func StringKey(s string) (Key, error) {
 // IsZero reports whether k is the zero Key, which means "no key" or "no bound".
 func (k Key) IsZero() bool { return k.kind == none }
 
-// ID returns the ObjectId that k is; ok reports whether it is one.
+// ID returns k as an ObjectId; ok is false if k is not an ObjectId.
 func (k Key) ID() (id objectid.ID, ok bool) { return k.id, k.kind == oid }
 
-// Value returns k as a Go value: an int64, a float64, a string or an
-// [objectid.ID], and nil for the zero Key.
+// Value returns k as a Go value: an int64, a float64, a string or an [objectid.ID]. It
+// returns nil for the zero Key.
 func (k Key) Value() any {
 	switch k.kind {
 	case integer:
@@ -94,8 +96,8 @@ func (k Key) Value() any {
 	return nil
 }
 
-// Compare returns -1 if k is smaller than other, 0 if they are equal and +1 if
-// it is greater. The zero Key is smaller than every other.
+// Compare returns -1 if k is smaller than other, 0 if they are equal and +1 if k is
+// greater. The zero Key is smaller than all other keys.
 func (k Key) Compare(other Key) int {
 	switch a, b := k.kind.rank(), other.kind.rank(); {
 	case a != b:
@@ -109,7 +111,8 @@ func (k Key) Compare(other Key) int {
 	case k.kind == integer && other.kind == integer:
 		return cmp.Compare(int64(k.num), int64(other.num))
 	}
-	// By value, without rounding: neither type can hold all numbers of the other.
+	// Compare by value and without rounding: int64 cannot hold every float64, nor
+	// float64 every int64.
 	return k.number().Cmp(other.number())
 }
 
@@ -120,7 +123,8 @@ func (k kind) rank() kind {
 	return k
 }
 
-// number returns a number as a float that holds all numbers of both types.
+// number returns the value of a number. A big.Float holds every int64 and every float64
+// exactly.
 func (k Key) number() *big.Float {
 	if k.kind == integer {
 		return new(big.Float).SetInt64(int64(k.num))
@@ -128,9 +132,9 @@ func (k Key) number() *big.Float {
 	return big.NewFloat(math.Float64frombits(k.num))
 }
 
-// String returns the 24 digits of an ObjectId, and the relaxed Extended JSON of
-// other keys: a number as 7 or {"$numberDouble":"Infinity"}, a string in quotes.
-// The zero Key gives an empty string. [ParseKey] reads it back.
+// String returns the text form of k, which [ParseKey] reads: 24 hexadecimal digits for an
+// ObjectId, and relaxed Extended JSON for other keys, such as 7, "alice" with its quotes, or
+// {"$numberDouble":"Infinity"}. It returns an empty string for the zero Key.
 func (k Key) String() string {
 	switch k.kind {
 	case none:
@@ -156,10 +160,10 @@ func (k Key) String() string {
 	return strconv.FormatFloat(f, 'g', -1, 64) // has a point or an exponent: f is no int64
 }
 
-// ParseKey reads what [Key.String] writes: 24 hexadecimal digits for an
-// ObjectId, or the Extended JSON of a number, a string or an ObjectId. Other
-// text gives an error that wraps [ErrKey]; a string needs its quotes, so that a
-// mistyped id does not become one.
+// ParseKey parses the text form of a key, see [Key.String]: 24 hexadecimal digits for an
+// ObjectId, or the Extended JSON of a number, a string or an ObjectId. A string must be in
+// quotes, so that a mistyped ObjectId is not read as a string. For any other text the error
+// wraps [ErrKey].
 func ParseKey(s string) (Key, error) {
 	if id, err := objectid.Parse(s); err == nil {
 		return IDKey(id), nil
@@ -168,16 +172,15 @@ func ParseKey(s string) (Key, error) {
 		ID bson.RawValue `bson:"_id"`
 	}
 	line := []byte(`{"_id":` + s + `}`)
-	// The JSON library looks first because the other takes more than JSON.
+	// json.Valid comes first because UnmarshalExtJSON also accepts text that is not JSON.
 	if !json.Valid([]byte(s)) || bson.UnmarshalExtJSON(line, false, &doc) != nil {
 		return Key{}, fmt.Errorf(`%w: %q, want 24 hexadecimal digits, a number, or a string in quotes as in '"name"'`, ErrKey, s)
 	}
 	return keyOf(byte(doc.ID.Type), doc.ID.Value)
 }
 
-// MarshalBSONValue returns k as BSON: the 64-bit types of numbers, a string, an
-// ObjectId, or null for the zero Key. It implements [bson.ValueMarshaler]; the
-// error is always nil.
+// MarshalBSONValue implements [bson.ValueMarshaler]. A number becomes a BSON int64 or
+// double, and the zero Key becomes null. The error is always nil.
 func (k Key) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if k.kind == none {
 		return byte(bson.TypeNull), nil, nil
@@ -189,8 +192,9 @@ func (k Key) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(t), data, err
 }
 
-// UnmarshalBSONValue reads what [KeyOf] takes as an _id, or null, which sets the
-// zero Key. It implements [bson.ValueUnmarshaler]. The error wraps [ErrKey].
+// UnmarshalBSONValue implements [bson.ValueUnmarshaler]. It accepts the BSON values that
+// [KeyOf] accepts as an _id, and null, which sets k to the zero Key. For other values the
+// error wraps [ErrKey].
 func (k *Key) UnmarshalBSONValue(typ byte, data []byte) error {
 	if typ == byte(bson.TypeNull) {
 		*k = Key{}

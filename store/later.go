@@ -10,31 +10,34 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// OpenLater returns a store that open opens when it is first called, so that a program can
-// start while its store cannot be reached. Until open has succeeded each call opens, or
-// waits for an open that is under way, and returns its error; from then on the store is
-// that of open. A wrong URL is therefore an error of the calls as well. At most one open
-// is under way; it goes on if the context of a call ends, whose error then wraps that of
-// the last open that failed, too. Its own context ends with Close. open may create what is
-// missing, such as the folder of a file.
+// OpenLater returns a store that is opened by its first method call instead of at once, so
+// that a program can start while its database is unreachable.
+//
+// Until the store is open, each method call tries to open it by calling open, and returns the
+// error of open if that fails, for example because the URL is wrong. At most one call of open
+// runs at a time; method calls that come meanwhile wait for it. If the context of a method
+// call ends first, the call returns an error that wraps the context's error and the error of
+// the last failed open, and open goes on. The context that open is given ends with Close of the returned store.
+//
+// open may create what is missing, such as the folder of a file.
 func OpenLater(open func(context.Context) (Store, error)) Store {
 	l := &opener{open: open}
 	l.life, l.end = context.WithCancel(context.Background())
 	return later{opener: l, as: func(s Store) Store { return s }}
 }
 
-// opener opens a store once.
+// opener opens a store at most once, and remembers the last error until it has succeeded.
 type opener struct {
 	open  func(context.Context) (Store, error)
 	life  context.Context // ends with Close
 	end   context.CancelFunc
-	calls singleflight.Group    // of open
+	calls singleflight.Group    // so that open runs once at a time
 	store atomic.Pointer[Store] // nil until open has succeeded
 
-	failure atomic.Pointer[error] // of the last open that failed, nil if none has
+	failure atomic.Pointer[error] // error of the last failed open; nil if none has failed
 }
 
-// get returns the store, which it opens if it is not open yet.
+// get returns the store. If the store is not open yet, get opens it.
 func (o *opener) get(ctx context.Context) (Store, error) {
 	if s := o.store.Load(); s != nil && o.life.Err() == nil {
 		return *s, nil
@@ -47,7 +50,7 @@ func (o *opener) get(ctx context.Context) (Store, error) {
 		return *o.store.Load(), nil
 	case <-ctx.Done():
 		if last := o.failure.Load(); last != nil {
-			return nil, fmt.Errorf("%w while the store is opened again after: %w", context.Cause(ctx), *last)
+			return nil, fmt.Errorf("%w while opening the store again; the last attempt failed: %w", context.Cause(ctx), *last)
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -69,7 +72,7 @@ func (o *opener) run() (_ any, err error) {
 	return nil, err
 }
 
-// Close ends an open that is under way, and closes the store if it is open.
+// Close cancels a call of open that is running, and closes the store if it is open.
 func (o *opener) Close() error {
 	o.end()
 	_, _, _ = o.calls.Do("", o.run) // waits for that open
@@ -79,16 +82,16 @@ func (o *opener) Close() error {
 	return nil
 }
 
-// later is the store of an opener, as it is seen through as.
+// later is a [Store] that passes each call to the store of an opener, wrapped by as.
 type later struct {
 	*opener
 	as func(Store) Store
 }
 
-// Linearizable returns the store of l as [Linearizable] returns it.
+// Linearizable implements [Linearizable] for a store that is not open yet.
 func (l later) Linearizable() Store { return later{l.opener, Linearizable} }
 
-// opened calls call with the open store.
+// opened opens the store of l if necessary, and calls call with it.
 func opened[T any](ctx context.Context, l later, call func(Store) (T, error)) (result T, err error) {
 	s, err := l.get(ctx)
 	if err != nil {

@@ -5,23 +5,25 @@ import (
 	"time"
 )
 
-// Signaler is an engine whose users can wake each other, in whatever processes they are,
-// so that one that waits for a document need not read it again and again. Signals are
-// hints: one may get lost, or come though nobody sent it. [SignalerOf] returns the
-// Signaler of a Store.
+// Signaler sends signals between the users of one database, also in different processes.
+// With signals, a program that waits for a change of a document does not have to poll.
+// Signals are hints: a signal may get lost, and a listener may be woken although nobody sent
+// a signal. [SignalerOf] returns the Signaler of a [Store].
 type Signaler interface {
-	// Signal wakes those that listen for one of the topics, which are any texts, soon
-	// after it returns. They see what the caller has written before.
+	// Signal wakes all listeners for the topics, which may be any strings. It does not
+	// wait until they are woken. When a listener is woken, it can read everything that the
+	// caller wrote before it called Signal.
 	Signal(topics ...string)
 
-	// Listen returns a channel of one place that gets a value for each Signal with the
-	// topic, until stop is called. works reports whether signals arrive now; when that
-	// changes, a value comes too.
+	// Listen listens for signals with the topic until stop is called. The channel signals
+	// receives a value after each of them; its buffer holds one value, so several signals
+	// may be received as one. works reports whether signals can currently arrive. The
+	// channel also receives a value when the result of works changes.
 	Listen(topic string) (signals <-chan struct{}, works func() bool, stop func())
 }
 
-// SignalerOf returns the Signaler of s, or nil if its engine has none or s is a store of
-// [OpenLater] that is not open.
+// SignalerOf returns the Signaler of s. It returns nil if the engine of s has no signals, or if
+// s was returned by [OpenLater] and is not open yet.
 func SignalerOf(s Store) Signaler {
 	switch s := s.(type) {
 	case later:
@@ -34,12 +36,11 @@ func SignalerOf(s Store) Signaler {
 	return nil
 }
 
-// Linearizable returns s with the strongest guarantees that its engine has, for
-// processes that coordinate through a store: a read sees every write that returned
-// before, and a write that returned survives the loss of a server. What a URL says
-// of this, to read from a replica that lags behind for example, is for other uses.
-// An engine that always has these guarantees returns s itself. Closing the result
-// closes s.
+// Linearizable returns a view of s with the strongest guarantees of its engine, for
+// processes that coordinate with each other through the store. A read sees every write that
+// returned before the read began, and a write that has returned survives the loss of a server.
+// Options in the URL that weaken this, such as reading from a replica, are ignored. If s
+// already has these guarantees, Linearizable returns s itself. Closing the result closes s.
 func Linearizable(s Store) Store {
 	if s, ok := s.(interface{ Linearizable() Store }); ok {
 		return s.Linearizable()
@@ -47,8 +48,8 @@ func Linearizable(s Store) Store {
 	return s
 }
 
-// Now returns the time by the clock of the server of s, so that programs on several
-// machines agree on it, or by the clock of this machine if s has no server.
+// Now returns the current time by the clock of the database server of s, on which programs
+// on several machines agree. If s has no server, it returns the time of this machine.
 func Now(ctx context.Context, s Store) (time.Time, error) {
 	if s, ok := s.(interface {
 		Now(ctx context.Context) (time.Time, error)

@@ -16,201 +16,204 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Errors of all engines. A returned error wraps one of them where it applies and
-// says more.
+// Errors that all engines return. Test for them with [errors.Is]: the error that a method
+// returns wraps one of these and adds the details.
 var (
 	// ErrNotFound means that no document has the key.
 	ErrNotFound = errors.New("store: not found")
 
-	// ErrDuplicate means that a document with the same _id is already there.
+	// ErrDuplicate means that another document already has this _id.
 	ErrDuplicate = errors.New("store: duplicate _id")
 
-	// ErrConflict means that a document was written since it was read.
+	// ErrConflict means that the document was written after the caller read it.
 	ErrConflict = errors.New("store: conflict")
 
-	// ErrMoved means that the file of a store is no longer at its path: open the
-	// store again.
+	// ErrMoved means that the file of a store was deleted, moved or replaced while the
+	// store was open. Close the store and open it again.
 	ErrMoved = errors.New("store: the file was deleted, moved or replaced; open the store again")
 
 	// ErrClosed means that the store has been closed.
 	ErrClosed = errors.New("store: closed")
 
-	// ErrKey means that an _id is neither a number, a string nor an ObjectId.
+	// ErrKey means that an _id is missing, is neither a number, a string nor an ObjectId,
+	// or is a string that is too long for the engine. [ParseKey] also returns it.
 	ErrKey = errors.New("store: _id cannot be a key")
 
-	// ErrDocument means that a document is not BSON, too large or too deep.
+	// ErrDocument means that a document is not valid BSON, is too large or is nested
+	// too deeply.
 	ErrDocument = errors.New("store: invalid document")
 
-	// ErrURL is wrapped by the errors of engines that say what is wrong with a URL.
+	// ErrURL means that the URL of a store is wrong. The functions named Open of the engines
+	// return it.
 	ErrURL = errors.New("store: invalid URL")
 
-	// ErrCollection means that a text cannot be the name of a collection. MongoDB's
-	// rules hold for all engines: a name is not empty, has no NUL and no $, does
-	// not begin or end with a dot nor has two in a row, does not begin with
-	// "system.", has at most [MaxName] bytes and is UTF-8.
+	// ErrCollection means that the name of a collection is invalid, see
+	// [CheckCollection].
 	ErrCollection = errors.New("store: invalid collection name")
 )
 
-// MaxName is the greatest length of a collection's name in bytes. MongoDB allows
-// 255 for the names of database and collection together; this leaves the longest
-// name of a database its 64.
+// MaxName is the maximum length of a collection's name, in bytes. MongoDB allows 255 bytes
+// for the names of database and collection together, and at most 64 for the database.
 const MaxName = 190
 
-// Store keeps documents in collections, by _id. Any number of goroutines may
-// share one. The first document creates its collection, which remains when its last document is
-// deleted; a collection that does not exist is empty. The interface may
-// grow: only the engines implement it.
+// Store keeps documents in collections, by _id. Any number of goroutines may share a
+// Store. A collection is created with its first document and remains when its last document
+// is deleted. Reading a collection that does not exist is no error: it is empty. Only
+// the engines of this module implement Store, so methods may be added to it.
 //
-// A store neither changes nor keeps the bytes that it is given, and the documents that
-// it returns are the caller's: they share no bytes with the store or with each other.
+// A Store does not change or keep the byte slices that it is given. The documents that it
+// returns belong to the caller: they share no memory with the Store or with each other.
 //
-// All methods return an error that wraps [ErrCollection] for an invalid name,
-// [ErrClosed] after Close, and the context's error when ctx ends. A write whose
-// context ends meanwhile may have been done.
+// All methods return an error that wraps [ErrCollection] if the name of the collection is
+// invalid, [ErrClosed] after Close, and the context's error if ctx is done. If ctx ends
+// during a write, the write may or may not have been done.
 type Store interface {
-	// Insert stores doc, which is anything that bson.Marshal takes, and returns
-	// its key. A document without an _id gets an ObjectId; a null is not the
-	// same as none. The errors wrap ErrDuplicate if the key is taken, ErrKey,
-	// or ErrDocument.
+	// Insert stores doc, which is any value that bson.Marshal accepts, and returns
+	// its key. A document without an _id gets an ObjectId; an _id that is null is an
+	// error. The error wraps ErrDuplicate if another document has the key, ErrKey if
+	// the _id cannot be a key, or ErrDocument.
 	Insert(ctx context.Context, collection string, doc any) (Key, error)
 
-	// InsertMany stores many documents at much less cost than one Insert for
-	// each. It returns as many keys as there are documents. A document that
-	// Insert would refuse is refused and the others are stored; the error is
-	// then a *[BulkError] that lists the refused ones. Any other error, such
-	// as a full disk or a server that has gone, leaves the rest undone. In both
-	// cases the key of a document is zero unless the document is known to be
-	// stored. A nil o means the zero InsertOptions.
+	// InsertMany stores many documents, much faster than one call of Insert for each.
+	// It returns one key per document, in the order of docs.
+	//
+	// Documents that Insert would refuse are refused, and the others are stored. The
+	// error is then a *BulkError that lists the refused documents. After any other
+	// error, such as a full disk or a lost server, the remaining documents are not
+	// stored. In both cases, the key of a document is zero unless the document is known
+	// to be stored. A nil o means the zero InsertOptions.
 	InsertMany(ctx context.Context, collection string, docs []any, o *InsertOptions) ([]Key, error)
 
-	// Replace puts doc in the place of the document that has the same _id, in
-	// one step: a reader sees the old one or the new one. The error wraps
-	// ErrNotFound if there is none to replace, ErrKey if doc has no _id, or
-	// ErrDocument.
+	// Replace replaces the document that has the same _id as doc, atomically: a reader
+	// sees either the old document or the new one. The error wraps ErrNotFound if no
+	// document has the _id, ErrKey if doc has no valid _id, or ErrDocument.
 	Replace(ctx context.Context, collection string, doc any) error
 
-	// Swap puts new in the place of the document with the same _id if that is
-	// still old, in one step. old is the whole document as Get, Find or Swap
-	// returned it, byte for byte; new is anything that bson.Marshal takes,
-	// with the _id of old. Swap returns new as it is stored: with a revision of
-	// its own, see the package comment. The error wraps ErrConflict if the
-	// document was written in between, ErrNotFound if it was deleted, ErrKey if
-	// new has another _id or none, or ErrDocument.
+	// Swap replaces the document old by new, atomically, unless the stored document has
+	// changed since old was read. old is the whole document, byte for byte as Get, Find
+	// or Swap returned it. new is any value that bson.Marshal accepts, with the _id of
+	// old.
+	//
+	// Swap returns new as it is stored, with a new revision; the package comment
+	// describes revisions. The error wraps ErrConflict if the stored document has
+	// changed, ErrNotFound if it was deleted, ErrKey if new has no _id or another one,
+	// or ErrDocument.
 	Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error)
 
-	// SwapMany does many swaps and conditional deletes at much less cost than
-	// one call for each. Each is done or refused by itself, in the order of
-	// their keys whatever the order given. The result has for each the document
-	// as it is stored, or Old where that was deleted. What Swap would refuse is
-	// refused and the others are done; the error is then a *[BulkError] that
-	// lists the refused ones. A key may come once in a call: later swaps of it
-	// are refused with ErrConflict. Any other error leaves the rest undone. In
-	// both cases the result of a swap is nil unless it is known to be done.
+	// SwapMany does many swaps and conditional deletes, much faster than one call of
+	// Swap for each. Each is done or refused independently of the others, in the order
+	// of the keys. It returns one document per swap, in the order of swaps: the new
+	// document as it is stored, or Old if that was deleted.
+	//
+	// What Swap would refuse is refused, and the other swaps are done. The error is
+	// then a *BulkError that lists the refused swaps. If several swaps have the same key, the
+	// first may be done, and the others are refused with ErrConflict. After any other
+	// error, the remaining swaps are not done. In both cases, the result of a swap is
+	// nil unless the swap is known to be done.
 	SwapMany(ctx context.Context, collection string, swaps []Swap) ([]bson.Raw, error)
 
-	// Get returns the document with the key, or an error that wraps
-	// ErrNotFound.
+	// Get returns the document with the key. The error wraps ErrNotFound if there is
+	// none.
 	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
 
-	// GetMany returns for each key the document that has it, or nil, at much less
-	// cost than one Get for each.
+	// GetMany returns one document per key, in the order of keys, and nil for each key
+	// that no document has. It is much faster than one call of Get for each key.
 	GetMany(ctx context.Context, collection string, keys []Key) ([]bson.Raw, error)
 
-	// Find returns the documents that q asks for, in the order of their keys. It
-	// reads on as the caller does and holds little of the result: a few
-	// megabytes, or what a MongoDB server sends at once, which is 16 MiB at most.
-	// The first error ends the sequence; the document beside it is nil. To go on
-	// later, ask again with the key of the last document as q.After.
+	// Find returns the documents that q selects, in the order of their keys. It reads
+	// them while the caller iterates, and holds only a few megabytes of the result in
+	// memory at a time (up to 16 MiB in mongostore). The sequence ends after the first
+	// error, whose document is nil. To continue later, call Find again with the key of
+	// the last document as q.After.
 	//
-	// The caller may use the store inside the loop, also to delete what it was
-	// given.
+	// Inside the loop, the caller may call any method of the Store, and may for example
+	// delete the documents that it is given.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
 
-	// FindMany returns for each range the documents with a key in it, smallest key
-	// first, at most limit of each if that is above 0, at much less cost than one
-	// Find for each where the store is a server. It is for ranges that have few
-	// documents: all are held in memory.
+	// FindMany returns, for each range, the documents with a key in that range,
+	// smallest key first. If limit is above 0, it returns at most limit documents of each
+	// range. If the store is on a server, FindMany is much faster than one call of Find
+	// for each range. It holds all documents in memory, so use it for ranges that contain few.
 	FindMany(ctx context.Context, collection string, ranges []Range, limit int) ([][]bson.Raw, error)
 
-	// Count returns how many documents have a key in r.
+	// Count returns the number of documents with a key in r.
 	Count(ctx context.Context, collection string, r Range) (int64, error)
 
-	// Delete removes the document with the key. The error wraps ErrNotFound if
-	// there is none.
+	// Delete deletes the document with the key. The error wraps ErrNotFound if there is
+	// none.
 	Delete(ctx context.Context, collection string, key Key) error
 
-	// DeleteRange removes every document with a key in r and returns how many
-	// it removed. On an error a part of them may have been removed; the number
-	// is then what is known of it. The zero Range removes all.
+	// DeleteRange deletes all documents with a key in r and returns their number. The
+	// zero Range deletes all documents of the collection. After an error, some of the
+	// documents may have been deleted; the number then counts the deletions that are
+	// known.
 	DeleteRange(ctx context.Context, collection string, r Range) (int64, error)
 
-	// Collections returns the names of the collections, empty ones too, sorted byte
-	// by byte.
+	// Collections returns the names of all collections, including empty ones, sorted
+	// byte by byte.
 	Collections(ctx context.Context) ([]string, error)
 
-	// Close releases what the store holds. Closing again does nothing.
+	// Close closes the store and its connections or file. Closing a closed store does
+	// nothing and returns nil.
 	Close() error
 }
 
-// InsertOptions tune [Store.InsertMany]. The zero value, like a nil pointer, is
-// ready to use.
+// InsertOptions are the options of [Store.InsertMany]. A nil pointer means the zero value.
 type InsertOptions struct {
-	// Ordered stops at the first refused document: those after it are not
-	// stored.
+	// Ordered makes InsertMany stop at the first refused document: the documents after
+	// it are not stored.
 	Ordered bool
 
-	// Generator generates the ids of documents that have none. If it is nil,
-	// [objectid.New] does.
+	// Generator generates the ids of documents without an _id. If it is nil,
+	// [objectid.New] generates them.
 	Generator *objectid.Generator
 }
 
-// Swap is one of the changes of [Store.SwapMany]: New, anything that bson.Marshal
-// takes, replaces Old. If New is nil, Old is deleted.
+// Swap is one change of [Store.SwapMany]: it replaces the document Old by New. New is any
+// value that bson.Marshal accepts. If New is nil, Old is deleted.
 type Swap struct {
 	Old bson.Raw
 	New any
 }
 
-// CheckCollection returns an error that wraps [ErrCollection] if name
-// cannot name a collection. It refuses what MongoDB refuses: an empty name, one
-// with NUL or $, one that begins or ends with a dot or has two in a row, one that
-// begins with "system.", one of more than [MaxName] bytes, and one that is
-// not UTF-8.
+// CheckCollection checks the name of a collection by MongoDB's rules, which hold for all
+// engines: a name is not empty, is UTF-8, has at most [MaxName] bytes, contains no NUL and no
+// $, does not begin or end with a dot, does not contain two dots in a row, and does not
+// begin with "system.". The error for any other name wraps [ErrCollection].
 func CheckCollection(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: it is empty", ErrCollection)
 	case len(name) > MaxName:
-		return fmt.Errorf("%w: %d bytes, want %d at most", ErrCollection, len(name), MaxName)
+		return fmt.Errorf("%w: it has %d bytes, want at most %d", ErrCollection, len(name), MaxName)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%w: %q is not UTF-8", ErrCollection, name)
 	case strings.ContainsAny(name, "\x00$"):
 		return fmt.Errorf("%w: %q contains NUL or $", ErrCollection, name)
 	case name[0] == '.' || name[len(name)-1] == '.' || strings.Contains(name, ".."):
-		return fmt.Errorf("%w: %q begins or ends with a dot or has two in a row", ErrCollection, name)
+		return fmt.Errorf("%w: %q begins or ends with a dot or contains two dots in a row", ErrCollection, name)
 	case strings.HasPrefix(name, "system."):
-		return fmt.Errorf("%w: %q, names that begin with system. belong to MongoDB", ErrCollection, name)
+		return fmt.Errorf("%w: %q begins with \"system.\", which is reserved for MongoDB", ErrCollection, name)
 	}
 	return nil
 }
 
-// BulkError is returned by [Store.InsertMany] and [Store.SwapMany] if some of
-// what they were given was refused and the rest was done. It wraps the error of
-// each refusal, so errors.Is(err, ErrDuplicate) reports whether one of them was a
-// duplicate.
+// BulkError is the error of [Store.InsertMany] or [Store.SwapMany] if some documents or
+// swaps were refused and the others were done. It wraps the error of each refused item:
+// errors.Is(err, ErrDuplicate), for example, reports whether any of them was a duplicate.
 type BulkError struct {
-	// Refused are the documents or swaps that were refused, in the order of
-	// Index.
+	// Refused lists the refused documents or swaps, sorted by Index.
 	Refused []RefusedItem
 }
 
-// RefusedItem is a document that was not inserted, or a swap that was not done.
+// RefusedItem is a document that [Store.InsertMany] did not store, or a swap that
+// [Store.SwapMany] did not do.
 type RefusedItem struct {
-	Index int   // its place among those given
-	Err   error // the reason; never nil
+	Index int   // in the slice that the method was given
+	Err   error // why the item was refused; never nil
 }
 
-// Error returns how many were refused and why the first was.
+// Error returns the number of refused items, and the index and error of the first.
 func (e *BulkError) Error() string {
 	if len(e.Refused) == 0 {
 		return "store: no document refused"
@@ -222,18 +225,18 @@ func (e *BulkError) Error() string {
 	return fmt.Sprintf("%d documents refused, first document %d: %v", len(e.Refused), first.Index, first.Err)
 }
 
-// Unwrap returns the errors of the refusals.
+// Unwrap returns the errors of the refused items.
 func (e *BulkError) Unwrap() []error {
 	return each.Of(e.Refused, func(r RefusedItem) error { return r.Err })
 }
 
-// Range is the keys from From, included, to To, not included. A zero From is no
-// lower bound, and a zero To is no upper bound: the zero Range is every key. A
-// range whose To is set and not greater than its From is empty.
+// Range is a range of keys. It contains From and does not contain To. If From or To is the
+// zero Key, the range has no lower or no upper bound, so the zero Range contains every
+// key. If To is set and is not greater than From, the range is empty.
 type Range struct{ From, To Key }
 
-// IDRange returns the range of the ObjectIds in r: numbers and strings are not part
-// of it even if r has no lower bound.
+// IDRange returns the range of keys that contains the ObjectIds in r. It contains no
+// numbers and no strings, even if r has no lower bound.
 func IDRange(r objectid.Range) Range {
 	out := Range{From: IDKey(r.From)}
 	if !r.To.IsZero() {
@@ -247,48 +250,51 @@ func (r Range) Contains(key Key) bool {
 	return !key.IsZero() && key.Compare(r.From) >= 0 && (r.To.IsZero() || key.Compare(r.To) < 0)
 }
 
-// IsEmpty reports whether no key is in r.
+// IsEmpty reports whether r contains no key.
 func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
 
 // Query selects the documents that [Store.Find] returns. The zero Query selects
-// all, smallest key first.
+// all documents of the collection, smallest key first.
 type Query struct {
-	// Range is the keys to return.
+	// Range contains the keys of the documents to return.
 	Range
 
-	// After, if not zero, is where to continue: only documents that come after
-	// this key in the order of the query, whether or not a document has it.
+	// After continues an earlier query. If it is not zero, Find returns only documents
+	// that come after this key in the order of the query. No document needs to have
+	// the key.
 	After Key
 
-	// Descending asks for the greatest key first.
+	// Descending sorts the documents by descending key: the greatest key comes first.
 	Descending bool
 
-	// Limit, if above 0, is the greatest number of documents to return.
+	// Limit is the maximum number of documents to return. 0 or less means no limit.
 	Limit int
 }
 
-// MongoDB's limits for one document. One without a revision has [RevisionSize] bytes
-// less, so that it has room for the one of its first [Store.Swap].
+// Limits of a document, which are also MongoDB's. A document without a revision may have at
+// most MaxSize - [RevisionSize] bytes, so that its first [Store.Swap] can add a revision.
 const (
 	MaxSize  = 16 << 20 // bytes
-	MaxDepth = 100      // levels of documents and arrays, the document itself included
+	MaxDepth = 100      // levels of nested documents and arrays; the document itself is level 1
 )
 
-// Revision is the name of the field in which a store keeps the revision of a
-// document, see the package comment, and RevisionSize is the size of that field: a byte
-// for its type, its name with a zero byte, and the ObjectId.
 const (
-	Revision     = "_rev"
-	RevisionSize = 1 + len(Revision) + 1 + objectid.Size // bytes
+	// Revision is the name of the field that holds the revision of a document. The
+	// package comment describes revisions.
+	Revision = "_rev"
+
+	// RevisionSize is the size of that field in BSON, in bytes: its type, its name with a zero
+	// byte, and an ObjectId.
+	RevisionSize = 1 + len(Revision) + 1 + objectid.Size
 )
 
-// KeyOf returns the key of a document. The error wraps [ErrKey] if doc has no
-// _id or one that cannot be a key: a null, a document, a decimal, a date. Such
-// documents come from elsewhere, since no engine stores one.
+// KeyOf returns the key of a document. The error wraps [ErrKey] if doc has no _id, or if its
+// _id cannot be a key, such as a null, a document, a decimal or a date. No engine stores
+// such documents, but other programs may.
 func KeyOf(doc bson.Raw) (Key, error) {
 	v, err := doc.LookupErr("_id")
 	if err != nil {
-		return Key{}, fmt.Errorf("%w: there is none", ErrKey)
+		return Key{}, fmt.Errorf("%w: the document has no _id", ErrKey)
 	}
 	return keyOf(byte(v.Type), v.Value)
 }
@@ -306,7 +312,7 @@ func keyOf(typ byte, data []byte) (Key, error) {
 	case t == bson.TypeDouble && len(data) == 8:
 		return FloatKey(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 	case t == bson.TypeNull:
-		return Key{}, fmt.Errorf("%w: it is null; leave it out to have one generated", ErrKey)
+		return Key{}, fmt.Errorf("%w: it is null; leave the _id out to have one generated", ErrKey)
 	default:
 		return Key{}, fmt.Errorf("%w: BSON type %v, want a number, a string or an ObjectId", ErrKey, t)
 	}

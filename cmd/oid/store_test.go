@@ -148,8 +148,8 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"insert", "c", "{}", "--store", "sqlite:" + text}, 1, "not a SQLite database"},
 		{"", []string{"insert", "c", "{}", "--store", "sqlite:/missing/s.db"}, 1, "its folder"},
 		{"", []string{"find", "c", "--store", "mongodb://user:secret@localhost:x"}, 2, "port"},
-		{"", []string{"find", "c", "--store", "postgres://user:secret@127.0.0.1:1/db"}, 1, "PostgreSQL at 127.0.0.1:1 does not answer (connection refused); see that it runs and that the URL names its host and port\n"},
-		{"", []string{"find", "c", "--store", "mongodb://user:secret@127.0.0.1:1/db?serverSelectionTimeoutMS=300"}, 1, "MongoDB at 127.0.0.1:1 does not answer (connection refused); see that it runs and that the URL names its host and port\n"},
+		{"", []string{"find", "c", "--store", "postgres://user:secret@127.0.0.1:1/db"}, 1, "PostgreSQL at 127.0.0.1:1 does not answer (connection refused); check that it is running and that the URL names its host and port\n"},
+		{"", []string{"find", "c", "--store", "mongodb://user:secret@127.0.0.1:1/db?serverSelectionTimeoutMS=300"}, 1, "MongoDB at 127.0.0.1:1 does not answer (connection refused); check that it is running and that the URL names its host and port\n"},
 		{"", []string{"find", "c", "--store", "postgres://user:secret@localhost:x/db"}, 2, "port"},
 		{"", []string{"find", "c", "--store", "postgres://user:secret@localhost/db?oid_schema=pg_x"}, 2, "oid_schema"},
 	} {

@@ -12,49 +12,54 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Database is what an engine does with its documents. It is called with names that are
-// valid, ranges that are not empty, but for those of Find, and keys that are not zero, unless
-// ctx has ended or the store is closed. A collection that does not exist is empty.
+// Database is the part of a store that each engine implements. A [Base] calls it with
+// checked arguments only: names of collections are valid, keys are not zero, and ranges are
+// not empty, except in the queries of Find. It is not called after ctx has ended or the
+// store was closed. A collection that does not exist must behave like an empty one.
 type Database interface {
-	// Insert stores documents in one step, and returns those that it refuses. It asks the
-	// batch for one at least; what it has not asked for is in the next batch. In an ordered
-	// batch it stops at the first refused one and returns that alone. An error means that
-	// none is known to be stored.
+	// Insert stores the documents of a batch in one transaction, and returns the refused
+	// ones, whose keys are taken. It must take at least one document from the batch;
+	// documents that it does not take are in the next batch. If the batch is ordered,
+	// Insert stops at the first refused document and returns only that one. An error
+	// means that no document of the batch is known to be stored.
 	Insert(ctx context.Context, collection string, b *Batch) ([]store.RefusedItem, error)
-	// Change does changes, see [SwapMany].
+	// Change makes changes and returns the refused ones, see the parameter put of [SwapMany].
 	Change(ctx context.Context, collection string, changes []Change) ([]store.RefusedItem, error)
-	// Replace replaces the document with a key, and reports whether there is one.
+	// Replace replaces the document with the key. found is false if there is none.
 	Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (found bool, err error)
-	// Lookup yields the documents that have one of the keys, in any order.
+	// Lookup calls yield for each document that has one of the keys, in any order.
 	Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error
-	// Find yields the documents of a query, see [Sequence].
+	// Find calls yield for each document of a query, in order. If yield returns an error, Find
+	// stops and returns an error.
 	Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error
-	// Count returns how many documents have a key in r.
+	// Count returns the number of documents with a key in r.
 	Count(ctx context.Context, collection string, r store.Range) (int64, error)
-	// Delete removes the document with a key, and reports whether there was one.
+	// Delete deletes the document with the key. found is false if there is none.
 	Delete(ctx context.Context, collection string, key store.Key) (found bool, err error)
-	// DeleteRange removes the documents with a key in r, and returns how many.
+	// DeleteRange deletes the documents with a key in r and returns their number.
 	DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error)
 	// Collections returns the names of the collections, in any order.
 	Collections(ctx context.Context) ([]string, error)
 }
 
-// Base is a [store.Store] in a Database, but for Close.
+// Base implements all methods of [store.Store] except Close, with a Database. NewBase returns
+// one.
 type Base struct {
 	db    Database
 	life  *Lifetime
 	batch int
 }
 
-// NewBase returns a Base that looks up so many keys at once.
+// NewBase returns a Base that uses db until life ends. batch is the maximum number of keys in one
+// call of db.Lookup.
 func NewBase(db Database, life *Lifetime, batch int) Base { return Base{db, life, batch} }
 
-// Insert stores one document, see [store.Store].
+// Insert implements [store.Store].
 func (b Base) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
 	return One(b.InsertMany(ctx, collection, []any{doc}, nil))
 }
 
-// InsertMany stores documents, see [store.Store].
+// InsertMany implements [store.Store].
 func (b Base) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return make([]store.Key, len(docs)), err
@@ -62,7 +67,7 @@ func (b Base) InsertMany(ctx context.Context, collection string, docs []any, o *
 	return InsertMany(docs, o, func(batch *Batch) ([]store.RefusedItem, error) { return b.db.Insert(ctx, collection, batch) })
 }
 
-// Replace replaces a document, see [store.Store].
+// Replace implements [store.Store].
 func (b Base) Replace(ctx context.Context, collection string, doc any) error {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return err
@@ -75,7 +80,8 @@ func (b Base) Replace(ctx context.Context, collection string, doc any) error {
 	return orNotFound(key, found, err)
 }
 
-// orNotFound returns the error of a call for the document with a key.
+// orNotFound returns err. If err is nil and found is false, it returns an error that wraps
+// [store.ErrNotFound].
 func orNotFound(key store.Key, found bool, err error) error {
 	if err == nil && !found {
 		return fmt.Errorf("%w: %s", store.ErrNotFound, key)
@@ -83,7 +89,7 @@ func orNotFound(key store.Key, found bool, err error) error {
 	return err
 }
 
-// Swap replaces a document that has not changed, see [store.Store].
+// Swap implements [store.Store].
 func (b Base) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
 	if new == nil { // SwapMany would delete
 		_, _, err := marshal(new)
@@ -92,7 +98,7 @@ func (b Base) Swap(ctx context.Context, collection string, old bson.Raw, new any
 	return One(b.SwapMany(ctx, collection, []store.Swap{{Old: old, New: new}}))
 }
 
-// SwapMany does many swaps, see [store.Store].
+// SwapMany implements [store.Store].
 func (b Base) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return make([]bson.Raw, len(swaps)), err
@@ -100,7 +106,7 @@ func (b Base) SwapMany(ctx context.Context, collection string, swaps []store.Swa
 	return SwapMany(swaps, func(changes []Change) ([]store.RefusedItem, error) { return b.db.Change(ctx, collection, changes) })
 }
 
-// Get returns a document, see [store.Store].
+// Get implements [store.Store].
 func (b Base) Get(ctx context.Context, collection string, key store.Key) (doc bson.Raw, err error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return nil, err
@@ -114,28 +120,28 @@ func (b Base) Get(ctx context.Context, collection string, key store.Key) (doc bs
 	return doc, orNotFound(key, doc != nil, err)
 }
 
-// GetMany returns many documents, see [store.Store]. It looks up each key once and in
-// their order, so that neighbours are read from one page of the database.
+// GetMany implements [store.Store]. It looks up each key once, and sorts the keys, so
+// that documents on the same page of the database are read together.
 func (b Base) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([]bson.Raw, len(keys))
-	places := make(map[store.Key][]int, len(keys))
+	indexes := make(map[store.Key][]int, len(keys))
 	var rest []store.Key
 	for i, key := range keys {
-		if places[key] == nil && !key.IsZero() {
+		if indexes[key] == nil && !key.IsZero() {
 			rest = append(rest, key)
 		}
-		places[key] = append(places[key], i)
+		indexes[key] = append(indexes[key], i)
 	}
 	slices.SortFunc(rest, store.Key.Compare)
 	for some := range slices.Chunk(rest, b.batch) {
 		err := b.db.Lookup(ctx, collection, some, func(doc bson.Raw) error {
 			key, err := store.KeyOf(doc)
-			for n, i := range places[key] {
+			for n, i := range indexes[key] {
 				if docs[i] = doc; n > 0 {
-					docs[i] = slices.Clone(doc) // the caller owns each
+					docs[i] = slices.Clone(doc) // the caller owns each document
 				}
 			}
 			return err
@@ -147,7 +153,7 @@ func (b Base) GetMany(ctx context.Context, collection string, keys []store.Key) 
 	return docs, nil
 }
 
-// Find returns the documents of a query, see [store.Store].
+// Find implements [store.Store].
 func (b Base) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
 	return Sequence(func(yield func(bson.Raw) error) error {
 		if err := b.life.Check(ctx, collection); err != nil {
@@ -157,7 +163,7 @@ func (b Base) Find(ctx context.Context, collection string, q store.Query) iter.S
 	})
 }
 
-// FindMany returns the documents of many ranges, see [store.Store]. Each has a query.
+// FindMany implements [store.Store] with one query per range.
 func (b Base) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return nil, err
@@ -175,7 +181,7 @@ func (b Base) FindMany(ctx context.Context, collection string, ranges []store.Ra
 	return docs, nil
 }
 
-// Count counts documents, see [store.Store].
+// Count implements [store.Store].
 func (b Base) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
 	if err := b.life.Check(ctx, collection); err != nil || r.IsEmpty() {
 		return 0, err
@@ -183,7 +189,7 @@ func (b Base) Count(ctx context.Context, collection string, r store.Range) (int6
 	return b.db.Count(ctx, collection, r)
 }
 
-// Delete removes a document, see [store.Store].
+// Delete implements [store.Store].
 func (b Base) Delete(ctx context.Context, collection string, key store.Key) (err error) {
 	if err := b.life.Check(ctx, collection); err != nil {
 		return err
@@ -195,7 +201,7 @@ func (b Base) Delete(ctx context.Context, collection string, key store.Key) (err
 	return orNotFound(key, found, err)
 }
 
-// DeleteRange removes the documents of a range, see [store.Store].
+// DeleteRange implements [store.Store].
 func (b Base) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
 	if err := b.life.Check(ctx, collection); err != nil || r.IsEmpty() {
 		return 0, err
@@ -203,7 +209,7 @@ func (b Base) DeleteRange(ctx context.Context, collection string, r store.Range)
 	return b.db.DeleteRange(ctx, collection, r)
 }
 
-// Collections returns the names of the collections, see [store.Store].
+// Collections implements [store.Store].
 func (b Base) Collections(ctx context.Context) ([]string, error) {
 	if err := b.life.Err(ctx); err != nil {
 		return nil, err
@@ -213,16 +219,17 @@ func (b Base) Collections(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Lifetime is that of a store. The zero Lifetime has not ended.
+// Lifetime records whether a store was closed. The zero Lifetime is that of an open store.
 type Lifetime struct{ ended atomic.Bool }
 
-// End ends l, and reports whether this is the first call.
+// End records that the store is closed. It returns true at the first call and false later.
 func (l *Lifetime) End() bool { return !l.ended.Swap(true) }
 
-// Ended reports whether l has ended.
+// Ended reports whether End was called.
 func (l *Lifetime) Ended() bool { return l.ended.Load() }
 
-// Err returns the error of a call after the end of l or of ctx, or nil.
+// Err returns [store.ErrClosed] if the store is closed, the cause of ctx if ctx is done, and nil
+// otherwise.
 func (l *Lifetime) Err(ctx context.Context) error {
 	if l.Ended() {
 		return store.ErrClosed
@@ -230,8 +237,8 @@ func (l *Lifetime) Err(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Check returns the error that every method with a collection returns before it asks
-// the database, or nil.
+// Check returns an error if the store is closed, ctx is done or the name of the collection is
+// invalid. Every method with a collection calls it before it uses the database.
 func (l *Lifetime) Check(ctx context.Context, collection string) error {
 	if err := l.Err(ctx); err != nil {
 		return err

@@ -1,6 +1,7 @@
-// Package engine has what all engines of package store do before and after they
-// talk to their database: they check names and documents, put the _id in front,
-// give documents ids and revisions, and sort out what was refused.
+// Package engine is the common part of the engines of package store. A [Base] implements
+// [store.Store] with a [Database], which is what an engine implements. The Base checks
+// names and documents, moves the _id to the front, adds ids and revisions, splits large
+// calls into batches, and collects the errors of refused documents.
 package engine
 
 import (
@@ -17,11 +18,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Insertion returns the bytes to insert for doc, which is anything that
-// [bson.Marshal] takes, and their key. The _id is put in front; a document
-// without one gets an id from g, or from [objectid.New] if g is nil. A revision is
-// renewed. The errors wrap [store.ErrDocument] or [store.ErrKey]. The bytes may
-// be those of doc.
+// Insertion returns the key of doc and the bytes to insert for it. doc is any value that
+// [bson.Marshal] accepts. The _id is moved to the front; a document without an _id gets an
+// id from g, or from [objectid.New] if g is nil. If the document has a revision, the bytes
+// have a new one. The error wraps [store.ErrDocument] or [store.ErrKey]. If doc is a
+// bson.Raw that needs no change, the bytes are doc itself and not a copy.
 func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
 	raw, at, err := marshal(doc)
 	if err != nil {
@@ -42,8 +43,8 @@ func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
 	return store.IDKey(made), raw, err
 }
 
-// Replacement is [Insertion] for a document that must have an _id; one without
-// gives an error that wraps [store.ErrKey].
+// Replacement is like [Insertion], but doc must have an _id: if it has none, the error wraps
+// [store.ErrKey].
 func Replacement(doc any) (store.Key, bson.Raw, error) {
 	raw, at, err := marshal(doc)
 	if err != nil {
@@ -52,9 +53,9 @@ func Replacement(doc any) (store.Key, bson.Raw, error) {
 	return keyed(raw, at)
 }
 
-// keyed returns the key of a document that has one, and the document with its
-// _id in front and its revision renewed.
-func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
+// keyed returns the key of raw, and raw with its _id in front and a new revision if it
+// has one. The error wraps [store.ErrKey] if raw has no valid _id.
+func keyed(raw bson.Raw, at positions) (store.Key, bson.Raw, error) {
 	key, err := store.KeyOf(raw)
 	if err == nil {
 		err = checkRoom(raw, at.rev)
@@ -71,7 +72,7 @@ func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
 	return key, raw, nil
 }
 
-// checkRoom returns an error if raw has no revision and no room for one.
+// checkRoom returns an error if raw has no revision and is too large to add one.
 func checkRoom(raw bson.Raw, rev element) error {
 	if len(raw) > store.MaxSize-store.RevisionSize && !isRevision(rev) {
 		return tooLarge(len(raw))
@@ -79,12 +80,12 @@ func checkRoom(raw bson.Raw, rev element) error {
 	return nil
 }
 
-// isRevision reports whether e is a revision and not a field of the user's own
-// that has the same name.
+// isRevision reports whether e, a field named _rev, is a revision. A field of that name with a
+// value other than an ObjectId belongs to the user.
 func isRevision(e element) bool { return bson.Type(e.typ) == bson.TypeObjectID }
 
-// renewed returns a copy of raw with a new revision if it has one, and raw itself
-// if not.
+// renewed returns a copy of raw with a new revision. If raw has no revision, it returns
+// raw itself.
 func renewed(raw bson.Raw, rev element) bson.Raw {
 	if !isRevision(rev) {
 		return raw
@@ -101,8 +102,8 @@ func idElement(name string, id objectid.ID) []byte {
 	return append(append(e, 0), id[:]...)
 }
 
-// joined returns the document of these parts. Each part is some elements; the
-// last ends with the document's zero byte.
+// joined returns the document that consists of parts. Each part is a sequence of elements;
+// the last part must also contain the zero byte that ends the document.
 func joined(parts ...[]byte) (bson.Raw, error) {
 	size := 4
 	for _, p := range parts {
@@ -119,13 +120,13 @@ func joined(parts ...[]byte) (bson.Raw, error) {
 	return raw, nil
 }
 
-// marshal returns doc as checked BSON, and where its _id and its revision are.
-func marshal(doc any) (bson.Raw, places, error) {
+// marshal returns doc as BSON, which it checks, and the positions of its _id and revision.
+func marshal(doc any) (bson.Raw, positions, error) {
 	raw, ok := doc.(bson.Raw)
 	if !ok {
 		var err error
 		if raw, err = bson.Marshal(doc); err != nil {
-			return nil, places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
+			return nil, positions{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
 		}
 	}
 	at, err := check(raw)
@@ -133,35 +134,36 @@ func marshal(doc any) (bson.Raw, places, error) {
 }
 
 func tooLarge(size int) error {
-	return fmt.Errorf("%w: %d bytes, want %d at most, or %d (16 MiB) with a revision", store.ErrDocument, size, store.MaxSize-store.RevisionSize, store.MaxSize)
+	return fmt.Errorf("%w: it has %d bytes, want at most %d, or %d (16 MiB) with a revision", store.ErrDocument, size, store.MaxSize-store.RevisionSize, store.MaxSize)
 }
 
-// element is where an element of a document is: its type byte at start, its value
-// from value to end. A zero typ means that there is none.
+// element is the position of an element in a document: its type byte is at start, and its
+// value is at value up to end. If typ is 0, the document has no such element.
 type element struct {
 	typ               byte
 	start, value, end int
 }
 
-// places are the elements that the store itself uses.
-type places struct{ id, rev element }
+// positions are the positions of the elements that the store itself uses: _id and _rev.
+type positions struct{ id, rev element }
 
-// check reports what is wrong with raw as a BSON document, and where its _id and
-// its revision are. It does not trust raw: too many levels are refused before
-// they use up the stack.
-func check(raw []byte) (at places, err error) {
+// check returns the positions of the _id and the revision of raw, or an error if raw is not
+// a valid document. raw may be anything: a document with too many levels is refused before it
+// exhausts the stack.
+func check(raw []byte) (at positions, err error) {
 	if len(raw) > store.MaxSize {
-		return places{}, tooLarge(len(raw))
+		return positions{}, tooLarge(len(raw))
 	}
 	if err := checkDocument(raw, 1, &at); err != nil {
-		return places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
+		return positions{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
 	}
 	return at, nil
 }
 
-// checkDocument checks a document that is so many levels deep. It notes the elements
-// that the store itself uses in at, unless that is nil.
-func checkDocument(doc []byte, depth int, at *places) error {
+// checkDocument checks a document at the nesting level depth, which is 1 for the outermost.
+// Unless at is nil, checkDocument sets it to the positions of the elements that the store
+// itself uses.
+func checkDocument(doc []byte, depth int, at *positions) error {
 	if depth > store.MaxDepth {
 		return fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
 	}
@@ -180,19 +182,20 @@ func checkDocument(doc []byte, depth int, at *places) error {
 		if err := checkValue(bson.Type(doc[start]), doc[value:end], depth); err != nil {
 			return bsonwalk.Wrap(name, err)
 		}
-		if place := at.of(string(name)); place != nil {
-			if place.typ != 0 {
-				return fmt.Errorf("two fields %s", name)
+		if e := at.of(string(name)); e != nil {
+			if e.typ != 0 {
+				return fmt.Errorf("it has two fields %s", name)
 			}
-			*place = element{doc[start], start, value, end}
+			*e = element{doc[start], start, value, end}
 		}
 		start = end
 	}
 	return nil
 }
 
-// of returns the place of the element of a name, or nil if the store does not use it.
-func (at *places) of(name string) *element {
+// of returns a pointer to the position of the element with a name, or nil if the store does
+// not use elements of that name.
+func (at *positions) of(name string) *element {
 	switch {
 	case at == nil:
 	case name == "_id":
@@ -203,25 +206,25 @@ func (at *places) of(name string) *element {
 	return nil
 }
 
-// checkValue checks what the structure of a document leaves open.
+// checkValue checks the content of a value. Its size is already checked.
 func checkValue(t bson.Type, value []byte, depth int) error {
 	switch t {
 	case bson.TypeBoolean:
 		if value[0] > 1 {
-			return fmt.Errorf("boolean of byte %d, want 0 or 1", value[0])
+			return fmt.Errorf("invalid BSON boolean %d, want 0 or 1", value[0])
 		}
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
 		return checkString(value)
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return checkDocument(value, depth+1, nil)
 	case bson.TypeBinary:
-		// The old subtype 2 has its length twice.
+		// A binary of the old subtype 2 contains its length a second time.
 		if n := binary.LittleEndian.Uint32(value); value[4] == 2 && (n < 4 || binary.LittleEndian.Uint32(value[5:]) != n-4) {
-			return errors.New("binary of subtype 2 with a wrong inner length")
+			return errors.New("binary of subtype 2 has a wrong inner length")
 		}
 	case bson.TypeRegex:
 		if !utf8.Valid(value) {
-			return errors.New("regular expression that is not UTF-8")
+			return errors.New("regular expression is not UTF-8")
 		}
 	case bson.TypeDBPointer:
 		return checkString(value[:len(value)-12])
@@ -235,9 +238,9 @@ func checkString(value []byte) error {
 	text := value[4:]
 	switch {
 	case text[len(text)-1] != 0:
-		return errors.New("string without a zero byte at its end")
+		return errors.New("string has no zero byte at its end")
 	case !utf8.Valid(text):
-		return errors.New("string that is not UTF-8")
+		return errors.New("string is not UTF-8")
 	}
 	return nil
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// errEnough is the error of a yield whose caller wants no more documents.
+// errEnough is what yield returns when the caller wants no more documents.
 var errEnough = errors.New("no more documents are wanted")
 
-// Sequence returns the documents that run yields, and then its error. An error of yield
-// means that no more are wanted: run returns it, or another one.
+// Sequence returns run as a sequence. It contains the documents for which run calls yield,
+// and then the error of run. When the caller of the sequence wants no more documents, yield
+// returns an error: run must then return, with that error or another one.
 func Sequence(run func(yield func(bson.Raw) error) error) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		enough := false
@@ -31,10 +32,13 @@ func Sequence(run func(yield func(bson.Raw) error) error) iter.Seq2[bson.Raw, er
 	}
 }
 
-// Pages yields the documents of q, page after page. It calls read for the first documents
-// of q, at most limit, which returns how many the page after them should have, or 0 if
-// there is none. So a caller who takes a long time holds neither a connection nor a
-// snapshot, for which a database keeps what was deleted meanwhile.
+// Pages calls yield for the documents of q. It reads them in pages, so that a slow caller
+// holds neither a connection nor a snapshot, for which a database would have to keep deleted
+// data.
+//
+// The function read reads one page: it returns the first documents of the query that it is given,
+// at most limit, and the limit for the next page, or 0 if there are no more documents. The
+// first limit is that of Pages.
 func Pages(q store.Query, limit int, read func(q store.Query, limit int) (page []bson.Raw, next int, err error), yield func(bson.Raw) error) error {
 	for left := q.Limit; ; {
 		if q.Limit > 0 {
@@ -49,10 +53,10 @@ func Pages(q store.Query, limit int, read func(q store.Query, limit int) (page [
 		}
 		left -= len(page)
 		more := next > 0 && left != 0
-		if more { // before the documents are the caller's
+		if more { // find the key now: yield may change the documents
 			limit = next
 			if q.After, err = store.KeyOf(page[len(page)-1]); err != nil {
-				return fmt.Errorf("read on: %w", err)
+				return fmt.Errorf("read the next page: %w", err)
 			}
 		}
 		for _, doc := range page {
@@ -66,8 +70,8 @@ func Pages(q store.Query, limit int, read func(q store.Query, limit int) (page [
 	}
 }
 
-// Bounds returns q's Range and After as one range. The lower bound is not part of
-// it if open is true.
+// Bounds returns the range of keys that q selects with its Range and its After. If open is
+// true, the range does not contain its lower bound.
 func Bounds(q store.Query) (r store.Range, open bool) {
 	r = q.Range
 	switch {
@@ -82,8 +86,9 @@ func Bounds(q store.Query) (r store.Range, open bool) {
 	return r, open
 }
 
-// Where returns a range as an SQL condition, see Bounds. It calls argument for each bound,
-// which returns the name of that as an argument of the statement.
+// Where returns the SQL condition that _id is in r. If open is true, r does not contain its
+// lower bound. Where calls argument for each bound, which adds the bound to the arguments of
+// the statement and returns its placeholder, such as $1.
 func Where(r store.Range, open bool, argument func(bound store.Key) string) string {
 	var terms []string
 	if !r.From.IsZero() {

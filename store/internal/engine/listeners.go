@@ -2,14 +2,15 @@ package engine
 
 import "sync"
 
-// Listeners are those that listen for topics. The zero Listeners are none.
+// Listeners is a set of listeners, each for one topic. The zero value is an empty set. Any number
+// of goroutines may share it.
 type Listeners struct {
 	mu  sync.Mutex
-	all map[chan struct{}]string // the topic of each
+	all map[chan struct{}]string // the topic of each listener
 }
 
-// Add returns a channel of one place that gets a value each time a topic is woken, until
-// stop is called.
+// Add adds a listener for a topic until stop is called. The channel news receives a value when
+// the topic is woken; its buffer holds one value.
 func (l *Listeners) Add(topic string) (news <-chan struct{}, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,7 +26,7 @@ func (l *Listeners) Add(topic string) (news <-chan struct{}, stop func()) {
 	}
 }
 
-// Wake wakes those that listen for a topic, or all if it is empty.
+// Wake wakes the listeners for a topic, or all listeners if topic is empty.
 func (l *Listeners) Wake(topic string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +34,7 @@ func (l *Listeners) Wake(topic string) {
 		if topic == "" || topic == listensFor {
 			select {
 			case c <- struct{}{}:
-			default: // it will wake anyway
+			default: // the listener has not yet received the previous value
 			}
 		}
 	}

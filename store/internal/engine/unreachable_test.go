@@ -11,7 +11,7 @@ import (
 // TestUnreachable: the text has the causes, without what the layers above said.
 func TestUnreachable(t *testing.T) {
 	got := engine.Unreachable("X", "h:1", fmt.Errorf("driver: %w", syscall.ECONNREFUSED))
-	if got.Error() != "X at h:1 does not answer (connection refused); see that it runs and that the URL names its host and port" {
+	if got.Error() != "X at h:1 does not answer (connection refused); check that it is running and that the URL names its host and port" {
 		t.Error(got)
 	}
 }

@@ -11,61 +11,63 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// One transaction or message takes as many documents as this, so that other
-// writers get their turn and little of a large call is in memory twice.
+// Limits of a batch, which is one transaction or message. They let other writers in
+// between two batches, and bound the memory for copies of documents.
 const (
 	batchDocs  = 10_000
 	batchBytes = 16 << 20
 )
 
-// Row is a document on its way to the database.
+// Row is a document that is ready to be inserted.
 type Row struct {
-	Index int // its place in the call
+	Index int // in the documents of the call
 	Key   store.Key
 	Doc   bson.Raw
 }
 
-// Duplicate refuses r because its key is taken.
+// Duplicate returns the refusal of r because another document has its key.
 func (r Row) Duplicate() store.RefusedItem {
 	return store.RefusedItem{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
 }
 
-// Batch is documents that go to the database together. Each is prepared when it is asked
-// for. The rows are valid until the database has the batch.
+// Batch is the documents of InsertMany that an engine inserts together. A document is
+// prepared (marshaled and checked) when the engine takes it, with Next or Rows. The rows are valid
+// until [Database.Insert] returns.
 type Batch struct {
-	// Careful is the engine's own: it is false in the first batch of a call, and what the
-	// engine has made it in the others.
+	// Careful is scratch space for the engine, kept between the batches of a call. It is
+	// initially false.
 	Careful bool
 
 	docs    []any // of the call
 	o       store.InsertOptions
-	at      int // of the next document
+	next    int // index of the next document
 	rows    []Row
-	size    int // bytes in rows
-	refused []store.RefusedItem
+	size    int                 // of the documents in rows, in bytes
+	refused []store.RefusedItem // documents that could not be prepared
 }
 
-// Ordered reports whether the batch ends at the first refused document.
+// Ordered reports whether the call stops at the first refused document.
 func (b *Batch) Ordered() bool { return b.o.Ordered }
 
-// Rest returns the documents that were not asked for, at most as many as the batch may
-// still have.
+// Rest returns the documents that were not taken yet, without preparing them. It returns at
+// most the number of documents that still fit into the batch.
 func (b *Batch) Rest() []any {
-	return b.docs[b.at:min(len(b.docs), b.at+batchDocs-len(b.rows))]
+	return b.docs[b.next:min(len(b.docs), b.next+batchDocs-len(b.rows))]
 }
 
-// Rows prepares all documents and returns them.
+// Rows takes all remaining documents of the batch, and returns all its rows.
 func (b *Batch) Rows() []Row {
 	for b.Next() != nil {
 	}
 	return b.rows
 }
 
-// Next prepares a document and returns it. It returns nil after the last.
+// Next takes the next document and returns its row, or nil after the last document of the batch.
+// Documents that cannot be prepared are refused and skipped.
 func (b *Batch) Next() *Row {
-	for b.at < len(b.docs) && len(b.rows) < batchDocs && b.size < batchBytes {
-		i := b.at
-		b.at++
+	for b.next < len(b.docs) && len(b.rows) < batchDocs && b.size < batchBytes {
+		i := b.next
+		b.next++
 		key, raw, err := Insertion(b.docs[i], b.o.Generator)
 		if err == nil {
 			b.rows = append(b.rows, Row{i, key, raw})
@@ -80,8 +82,8 @@ func (b *Batch) Next() *Row {
 	return nil
 }
 
-// InsertMany does the part of a [store.Store]'s InsertMany that does not depend on the
-// engine: it calls put with one batch after the other, see [Database].
+// InsertMany implements the InsertMany of a [store.Store]. It calls put for one batch after
+// the other; put does what [Database.Insert] does.
 func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.RefusedItem, error)) ([]store.Key, error) {
 	b := Batch{docs: docs, rows: make([]Row, 0, min(len(docs), batchDocs))}
 	if o != nil {
@@ -89,7 +91,7 @@ func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Re
 	}
 	keys := make([]store.Key, len(docs))
 	var all []store.RefusedItem
-	for b.at < len(b.docs) && (!b.o.Ordered || len(all) == 0) {
+	for b.next < len(b.docs) && (!b.o.Ordered || len(all) == 0) {
 		b.rows, b.size, b.refused = b.rows[:0], 0, nil
 		refused, err := put(&b)
 		if err != nil {
@@ -105,14 +107,14 @@ func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Re
 			keys[r.Index] = store.Key{}
 		}
 		all = append(all, refused...)
-		if !b.o.Ordered || len(refused) == 0 { // in order the first alone is reported
+		if !b.o.Ordered || len(refused) == 0 { // an ordered call reports only its first refusal
 			all = append(all, b.refused...)
 		}
 	}
 	return keys, refusedError(all)
 }
 
-// refusedError returns the error for what was refused, nil for nothing.
+// refusedError returns a [store.BulkError] for the refused items, or nil if there are none.
 func refusedError(refused []store.RefusedItem) error {
 	if len(refused) == 0 {
 		return nil
@@ -121,8 +123,8 @@ func refusedError(refused []store.RefusedItem) error {
 	return &store.BulkError{Refused: refused}
 }
 
-// One returns the result of a call for many that was made for one. The error of a
-// refusal is returned as it is.
+// One returns the result of a bulk call, such as InsertMany, that was made for a single item.
+// If the item was refused, One returns the error of the refusal and no [store.BulkError].
 func One[T any](many []T, err error) (first T, _ error) {
 	if refused, ok := errors.AsType[*store.BulkError](err); ok {
 		err = refused.Refused[0].Err
@@ -133,27 +135,28 @@ func One[T any](many []T, err error) (first T, _ error) {
 	return many[0], nil
 }
 
-// Change is a swap on its way to the database.
+// Change is a swap that is ready to be done.
 type Change struct {
-	Index int // its place in the call
+	Index int // in the swaps of the call
 	Key   store.Key
 	Old   bson.Raw
-	New   bson.Raw // with a revision of its own; nil to delete Old
+	New   bson.Raw // with a new revision; nil to delete Old
 }
 
-// Unchanged refuses c because its document is not Old, by whether one has its key.
+// Unchanged returns the refusal of c because the stored document is not Old. found says whether
+// there is a document with the key.
 func (c Change) Unchanged(found bool) store.RefusedItem {
 	var err error
 	if found {
-		err = fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, c.Key)
+		err = fmt.Errorf("%w: %s was written after it was read", store.ErrConflict, c.Key)
 	}
 	return store.RefusedItem{Index: c.Index, Err: orNotFound(c.Key, found, err)}
 }
 
-// SwapMany does the part of a [store.Store]'s SwapMany that does not depend on
-// the engine. It calls put with changes in the order of their keys, each key
-// once, which returns those that the database has refused, in any order. An error
-// of put means that none of its changes is known to be done.
+// SwapMany implements the SwapMany of a [store.Store]. It calls put for one batch of changes
+// after the other. The changes are sorted by key, and no key occurs twice. put makes the
+// changes whose document is still Old and returns the refusals of the others, in any order. An
+// error of put means that none of its changes is known to be made.
 func SwapMany(swaps []store.Swap, put func([]Change) ([]store.RefusedItem, error)) ([]bson.Raw, error) {
 	changes, refused := prepareSwaps(swaps)
 	stored := make([]bson.Raw, len(swaps))
@@ -177,7 +180,7 @@ func SwapMany(swaps []store.Swap, put func([]Change) ([]store.RefusedItem, error
 	return stored, refusedError(refused)
 }
 
-// batchLength returns how many of the changes go into one batch.
+// batchLength returns how many changes, from the first on, fit into one batch. It is at least 1.
 func batchLength(changes []Change) int {
 	size := 0
 	for i, c := range changes {
@@ -188,8 +191,8 @@ func batchLength(changes []Change) int {
 	return len(changes)
 }
 
-// prepareSwaps returns the swaps that may be done in the order of their keys, and
-// refuses the others.
+// prepareSwaps returns the changes for all valid swaps, sorted by key, and the refusals of the
+// other swaps.
 func prepareSwaps(swaps []store.Swap) (changes []Change, refused []store.RefusedItem) {
 	changes = make([]Change, 0, len(swaps))
 	for i, s := range swaps {
@@ -205,7 +208,7 @@ func prepareSwaps(swaps []store.Swap) (changes []Change, refused []store.Refused
 	kept := changes[:0]
 	for _, c := range changes {
 		if len(kept) > 0 && kept[len(kept)-1].Key == c.Key {
-			refused = append(refused, store.RefusedItem{Index: c.Index, Err: fmt.Errorf("%w: %s is twice in one call", store.ErrConflict, c.Key)})
+			refused = append(refused, store.RefusedItem{Index: c.Index, Err: fmt.Errorf("%w: %s occurs twice in one call", store.ErrConflict, c.Key)})
 			continue
 		}
 		kept = append(kept, c)
@@ -230,15 +233,16 @@ func prepareSwap(s store.Swap) (Change, error) {
 	return c, err
 }
 
-// swapKey returns the key of a document that takes part in a swap.
-func swapKey(raw bson.Raw, at places) (store.Key, error) {
+// swapKey returns the key of the old or new document of a swap. The error wraps
+// [store.ErrDocument] if the document has a field _rev that is not a revision.
+func swapKey(raw bson.Raw, at positions) (store.Key, error) {
 	if at.rev.typ != 0 && !isRevision(at.rev) {
-		return store.Key{}, fmt.Errorf("%w: its field %s is not an ObjectId, so it is not a revision", store.ErrDocument, store.Revision)
+		return store.Key{}, fmt.Errorf("%w: the field %s is not a revision: it must be an ObjectId", store.ErrDocument, store.Revision)
 	}
 	return store.KeyOf(raw)
 }
 
-// revised returns the bytes to store for doc with a new revision, and their key.
+// revised returns the key of doc, and its bytes with a new revision.
 func revised(doc any) (store.Key, bson.Raw, error) {
 	raw, at, err := marshal(doc)
 	if err != nil {
@@ -265,8 +269,8 @@ func RevisionOf(doc bson.Raw) (rev objectid.ID, ok bool) {
 	return objectid.ID(v.Value), true
 }
 
-// Stamped returns doc with the revision rev at its end, or nil if it would be too
-// large.
+// Stamped returns doc with the revision rev added as its last field, or nil if that would be
+// too large.
 func Stamped(doc bson.Raw, rev objectid.ID) bson.Raw {
 	end := len(doc) - 1
 	raw, err := joined(doc[4:end], idElement(store.Revision, rev), doc[end:])
