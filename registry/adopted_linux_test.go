@@ -106,7 +106,7 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	other, _ := sleeper(t)
 	first, second, third, fourth := sample(t), sample(t), sample(t), sample(t)
 	o := options{PID: pid, Addr: "127.0.0.1:7", Interval: beat}
-	m, err := o.registry(s).Adopt(t.Context(), []objectid.ID{first, second, later(first, 0)}, &registry.AdoptOptions{PID: pid, Addr: o.Addr, Interval: beat})
+	m, err := o.registry(s).Adopt(t.Context(), []objectid.ID{first, second, later(first, 0)}, &registry.AdoptOptions{PID: pid, RegisterOptions: registry.RegisterOptions{Addr: o.Addr, Interval: beat}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	add(nobody, store.ErrNotFound)
 	add("no key", store.ErrNotFound)
 	add(register(99), registry.ErrEnded)
-	if _, err := before.End(t.Context(), keyOf(t, before, remote(t, 99)), "done"); err != nil {
+	if _, err := before.End(t.Context(), keyOf(t, before, remote(t, 99)), "done", 0); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 { // others with its GPID
@@ -108,7 +108,7 @@ func TestFirstHeartbeatAfterUnfinishedEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(f, nil).End(t.Context(), p.Key(), "done"); err != nil {
+	if _, err := registry.New(f, nil).End(t.Context(), p.Key(), "done", 0); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 1 || err != nil {
@@ -186,7 +186,7 @@ func TestPruneManySamples(t *testing.T) {
 	if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.End(t.Context(), p.Key(), "done"); err != nil {
+	if _, err := r.End(t.Context(), p.Key(), "done", 0); err != nil {
 		t.Fatal(err)
 	}
 	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})

@@ -95,7 +95,7 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		return drain(r.History(t.Context(), p.Key(), time.Time{}, time.Time{}), 7)
 	}})
 
-	if _, err := r.End(t.Context(), p.Key(), "done"); err != nil {
+	if _, err := r.End(t.Context(), p.Key(), "done", 0); err != nil {
 		t.Fatal(err)
 	}
 	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})

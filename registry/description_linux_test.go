@@ -15,7 +15,7 @@ import (
 
 // An agent describes a process, and passes all of it on as options.
 func TestRemoteOptionsOf(t *testing.T) {
-	p, err := Describe(&AdoptOptions{PID: os.Getpid(), Addr: "10.0.0.7:8080", Name: "shop", Version: "v1", Labels: map[string]string{"team": "orders"}})
+	p, err := Describe(&AdoptOptions{PID: os.Getpid(), RegisterOptions: RegisterOptions{Addr: "10.0.0.7:8080", Name: "shop", Version: "v1", Labels: map[string]string{"team": "orders"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestDescriptionsEverywhere(t *testing.T) {
 		}
 		ids := []objectid.ID{objectid.New()}
 		remote := &RemoteOptions{Name: c.name, Version: c.version, Labels: c.labels}
-		adopted := &AdoptOptions{Name: c.name, Version: c.version, Labels: c.labels}
+		adopted := &AdoptOptions{RegisterOptions: RegisterOptions{Name: c.name, Version: c.version, Labels: c.labels}}
 		errs := map[string]error{
 			"Register": end(r.Register(t.Context(), &RegisterOptions{Name: c.name, Version: c.version, Labels: c.labels})),
 			"Adopt":    end(r.Adopt(t.Context(), ids, adopted)),

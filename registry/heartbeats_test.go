@@ -54,7 +54,7 @@ func TestAgentOfAHost(t *testing.T) {
 		}
 		if round%4 == 3 {
 			i := random.IntN(n)
-			if _, err := other.End(t.Context(), all[i].Member, "done"); err == nil {
+			if _, err := other.End(t.Context(), all[i].Member, "done", 0); err == nil {
 				ended[i] = true
 				want[i]++
 			}

@@ -69,16 +69,15 @@ func (o options) registry(s store.Store) *registry.Registry {
 }
 
 func register(ctx context.Context, s store.Store, o options) (*registry.Member, error) {
-	return o.registry(s).Register(ctx, &registry.RegisterOptions{
-		Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline,
-	})
+	return o.registry(s).Register(ctx, o.member())
+}
+
+func (o options) member() *registry.RegisterOptions {
+	return &registry.RegisterOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline}
 }
 
 func adopt(ctx context.Context, s store.Store, sample objectid.ID, o options) (*registry.Member, error) {
-	return o.registry(s).Adopt(ctx, []objectid.ID{sample}, &registry.AdoptOptions{
-		PID: o.PID, Layout: o.Layout,
-		Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline,
-	})
+	return o.registry(s).Adopt(ctx, []objectid.ID{sample}, &registry.AdoptOptions{RegisterOptions: *o.member(), PID: o.PID, Layout: o.Layout})
 }
 
 // join registers this process, and ends it at the end of the test unless the test

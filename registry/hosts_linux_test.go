@@ -49,7 +49,7 @@ func TestTraceByHostAndPID(t *testing.T) {
 	}
 	want("an id from before its start", trace(t, r, later(id, -3600)), registry.Unknown, "before the process had its value")
 	want("an id from the future", trace(t, r, later(id, 3600)), registry.Unknown, "after the last heartbeat of a process that is alive")
-	if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
+	if _, err := r.End(t.Context(), keyOf(t, r, g), "done", 0); err != nil {
 		t.Fatal(err)
 	}
 	want("an id of its life after its end", trace(t, r, id), registry.Claimed, "process 4711 ran at that time")

@@ -103,7 +103,7 @@ func TestSweepBesideWriters(t *testing.T) {
 		if _, err := r.AddEvidence(t.Context(), keyOf(t, r, remote(t, 2)), []objectid.ID{more}, objectid.Modern); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.End(t.Context(), keyOf(t, r, remote(t, 3)), "done"); err != nil {
+		if _, err := r.End(t.Context(), keyOf(t, r, remote(t, 3)), "done", 0); err != nil {
 			t.Error(err)
 		}
 	}}

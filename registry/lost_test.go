@@ -220,7 +220,7 @@ func TestHeartbeatAndEndAtOnce(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			if _, err := registry.New(s, nil).End(t.Context(), p.Key(), "done"); err != nil {
+			if _, err := registry.New(s, nil).End(t.Context(), p.Key(), "done", 0); err != nil {
 				t.Errorf("round %d: End: %v", round, err)
 			}
 		})

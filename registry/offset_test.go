@@ -58,7 +58,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 					t.Fatal(err)
 				}
 				check("its life")
-				if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
+				if _, err := r.End(t.Context(), keyOf(t, r, g), "done", 0); err != nil {
 					t.Fatal(err)
 				}
 				check("the end")

@@ -65,7 +65,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			t.Fatal(err)
 		}
 		if i >= 2*n {
-			if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
+			if _, err := r.End(t.Context(), keyOf(t, r, g), "done", 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -174,34 +174,16 @@ type RegisterOptions struct {
 	Offline bool
 }
 
-// AdoptOptions describe a process for [Registry.Adopt]. The zero value, like a nil
-// pointer, is ready to use.
+// AdoptOptions describe a process for [Registry.Adopt] and [Describe]. The zero value, like
+// a nil pointer, is ready to use and describes this process.
 type AdoptOptions struct {
-	// PID of the process to adopt. Default: this process.
+	RegisterOptions
+
+	// PID of the process. Default: this process.
 	PID int
-	// Layout of the ids of the process. With [objectid.Java] its process value is
-	// the first four bytes after the time, otherwise the first five.
+	// Layout of the process's ids. With [objectid.Java] their process value is the first
+	// four bytes after the time, otherwise the first five.
 	Layout objectid.Layout
-
-	// Addr is the ip:port that peers dial, read as by [gpid.Self]. Default: the
-	// address of this host and port 0, for a process that does not listen.
-	Addr string
-
-	// Name of the service, for people. Default: the name of the program.
-	Name string
-	// Version of the program. Default: the version in the build information, if
-	// the process is this one.
-	Version string
-	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
-	// bytes with values of up to 200, of printable characters.
-	Labels map[string]string
-
-	// Interval between two heartbeats, at least 100ms. Default: 10s.
-	Interval time.Duration
-
-	// Offline lets the call succeed although the store cannot be reached. The
-	// member then registers as soon as it can.
-	Offline bool
 }
 
 // RemoteOptions describe a process for [Registry.RegisterRemote] and

@@ -66,7 +66,7 @@ func TestRemoteLife(t *testing.T) {
 	if err != nil || trace.Verdict != registry.Known || trace.Processes[0].GPID != g || trace.Processes[0].State != registry.Alive {
 		t.Errorf("Trace = %+v, %v", trace, err)
 	}
-	if p, err = r.End(t.Context(), p.Key(), "done"); err != nil || p.End == nil || p.End.Reason != "done" {
+	if p, err = r.End(t.Context(), p.Key(), "done", 0); err != nil || p.End == nil || p.End.Reason != "done" {
 		t.Errorf("End = %+v, %v", p.End, err)
 	}
 	if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
@@ -102,7 +102,7 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	if _, err := r.Heartbeat(t.Context(), m.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("Heartbeat = %v, want ErrSelfManaged", err)
 	}
-	if _, err := r.End(t.Context(), m.Key(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {
+	if _, err := r.End(t.Context(), m.Key(), "gone", 0); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("End = %v, want ErrSelfManaged", err)
 	}
 }
@@ -129,7 +129,7 @@ func TestAdoptionThatWasKept(t *testing.T) {
 			}
 		}
 	}
-	if p, err = r.EndAgo(t.Context(), p.Key(), "killed", 5*time.Second); err != nil {
+	if p, err = r.End(t.Context(), p.Key(), "killed", 5*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if early := began.Sub(p.End.Time); early < 4*time.Second || early > 5*time.Second {

@@ -116,7 +116,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 			t.Errorf("%s: %s after %d heartbeats, rivals %v", k, st.State, st.Last.Count, st.Rivals)
 		}
 	}
-	if got, err := r.End(t.Context(), a, "done"); err != nil || got.Host != "podA" {
+	if got, err := r.End(t.Context(), a, "done", 0); err != nil || got.Host != "podA" {
 		t.Errorf("End = %s, %v", got.Host, err)
 	}
 	if _, err := r.Heartbeat(t.Context(), a, registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
@@ -273,7 +273,7 @@ func TestRegistrationWithAKey(t *testing.T) {
 				t.Errorf("another process with the key: %v, want ErrKey", err)
 			}
 			r := registry.New(s, nil)
-			if _, err := r.End(t.Context(), first, "done"); err != nil {
+			if _, err := r.End(t.Context(), first, "done", 0); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := enter(s, registry.RemoteOptions{Name: "shop", Host: "podA", Key: "7d6b2c1e-first"}); !errors.Is(err, registry.ErrEnded) {

@@ -166,7 +166,7 @@ func (w *world) beat(p *simulated, end *End) {
 		if end == nil {
 			_, err = w.registry(0).Heartbeat(ctx, p.member, load, w.clock(p))
 		} else {
-			_, err = w.registry(0).End(ctx, p.member, end.Reason)
+			_, err = w.registry(0).End(ctx, p.member, end.Reason, 0)
 		}
 	}
 	if err != nil {

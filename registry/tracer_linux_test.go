@@ -170,7 +170,7 @@ func TestTracerForgets(t *testing.T) {
 						t.Errorf("the trace of %v is that of %v after %d lookups, want none", id, found.ID, lookups)
 					}
 				}
-				if _, err := t.registry.End(t.Context(), p.Key(), "done"); err != nil {
+				if _, err := t.registry.End(t.Context(), p.Key(), "done", 0); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := t.registry.AdoptRemote(t.Context(), remote(t, 8), ids[1:], objectid.Modern, nil); err != nil {

@@ -27,7 +27,7 @@ import (
 // for the zero RegisterOptions.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
 	o = cmp.Or(o, &RegisterOptions{})
-	p, err := r.self(&AdoptOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval})
+	p, err := r.self(o)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,13 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOptions) (*Member, error) {
 	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()
-	describe := Describe
+	var p Process
+	var err error
 	if self {
-		describe = r.self
+		p, err = r.self(&opts.RegisterOptions)
+	} else {
+		p, err = Describe(&opts)
 	}
-	p, err := describe(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOp
 }
 
 // self describes this process.
-func (r *Registry) self(o *AdoptOptions) (Process, error) {
+func (r *Registry) self(o *RegisterOptions) (Process, error) {
 	o = new(*o)
 	g, err := gpid.Self(o.Addr)
 	if err != nil {
@@ -117,11 +119,11 @@ func Describe(o *AdoptOptions) (Process, error) {
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
 	program, _ := kernel.Program()                                   // likewise
-	return thisHost().local(o, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
+	return thisHost().local(&o.RegisterOptions, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
 }
 
 // local completes the description of a process of this host.
-func (h here) local(o *AdoptOptions, p Process) (Process, error) {
+func (h here) local(o *RegisterOptions, p Process) (Process, error) {
 	interval, err := checkInterval(o.Interval)
 	if err != nil {
 		return p, err

@@ -156,15 +156,9 @@ func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock 
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Load: load, Clock: clock}, nil)
 }
 
-// End records the end of a remote process with its reason. The errors are those of
-// [Registry.Heartbeat].
-func (r *Registry) End(ctx context.Context, k MemberKey, reason string) (Process, error) {
-	return r.EndAgo(ctx, k, reason, 0)
-}
-
-// EndAgo is [Registry.End] for a process that has ended some time ago, which may be
-// before its registration.
-func (r *Registry) EndAgo(ctx context.Context, k MemberKey, reason string, age time.Duration) (Process, error) {
+// End records that a remote process ended age ago, which may be before its registration, and
+// why. The errors are those of [Registry.Heartbeat].
+func (r *Registry) End(ctx context.Context, k MemberKey, reason string, age time.Duration) (Process, error) {
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Age: age}, &End{Reason: reason})
 }
 

@@ -85,7 +85,7 @@ func TestMembers(t *testing.T) {
 func TestMemberLoad(t *testing.T) {
 	r := serve(t, server.Options{})
 	c := &client.Client{URL: r.url}
-	self, err := registry.Describe(&registry.AdoptOptions{PID: os.Getpid(), Addr: "127.0.0.1:0"})
+	self, err := registry.Describe(&registry.AdoptOptions{PID: os.Getpid(), RegisterOptions: registry.RegisterOptions{Addr: "127.0.0.1:0"}})
 	if err != nil {
 		t.Skip("this system does not show processes: ", err)
 	}

@@ -81,7 +81,7 @@ var endProcess = describe(tagProcesses, "endProcess", "End a process",
 	"Records the end of a process that registered over this API. Its records stay.",
 	func(s *Server, ctx context.Context, in *endInput) (wire.Registered, error) {
 		return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-			return r.EndAgo(ctx, in.Member, in.Reason, towire.Seconds(in.AgeSeconds))
+			return r.End(ctx, in.Member, in.Reason, towire.Seconds(in.AgeSeconds))
 		})
 	}, http.StatusNotFound, http.StatusConflict)
 

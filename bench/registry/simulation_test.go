@@ -189,7 +189,7 @@ func (sim *simulation) choose(agent int) *turn {
 func (turn *turn) do(ctx context.Context) {
 	atOnce(turn.entering, func(p *simulated) { p.enter(ctx, turn.r) })
 	atOnce(turn.ending, func(p *simulated) {
-		_, err := turn.r.End(ctx, p.member, "done")
+		_, err := turn.r.End(ctx, p.member, "done", 0)
 		p.ended = err == nil
 	})
 	turn.errs = turn.r.Heartbeats(ctx, turn.beats)

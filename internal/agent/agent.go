@@ -92,7 +92,7 @@ func (t toRegistry) AddEvidence(ctx context.Context, member registry.MemberKey, 
 
 // End is [Sink.End].
 func (t toRegistry) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
-	_, err := t.EndAgo(ctx, member, reason, age)
+	_, err := t.Registry.End(ctx, member, reason, age)
 	return err
 }
 

@@ -187,7 +187,9 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if c.pid == 0 {
 		return nil, errors.New("the agent does not see this process, which is in another PID namespace: run the agent in that of the host")
 	}
-	shown, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval})
+	shown, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, RegisterOptions: registry.RegisterOptions{
+		Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval,
+	}})
 	if err != nil {
 		return nil, err
 	}
