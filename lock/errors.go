@@ -6,61 +6,57 @@ import (
 	"time"
 )
 
-// The errors of this package wrap one of these, or the error of an engine.
+// Every error of this package wraps one of these, or an error of the backend.
 var (
-	// ErrHeld: another has the lock. The error is or wraps a [HeldError].
+	// ErrHeld: somebody else holds the lock. The error is or wraps a [HeldError].
 	ErrHeld = errors.New("lock: held by another")
 
-	// ErrLost ended a lease: the lock was removed, or the backend lost its data.
+	// ErrLost: the lease ended because the lock was removed or the backend lost its data.
 	ErrLost = errors.New("lock: lost")
 
-	// ErrExpired ended a lease that could not be renewed in time. Nobody else had the
-	// lock before.
+	// ErrExpired: the lease ended because it could not be renewed in time. Until then, nobody
+	// else got the lock.
 	ErrExpired = errors.New("lock: expired before it could be renewed")
 
-	// ErrReleased ended a lease: it was released.
+	// ErrReleased: [Lease.Release] was called.
 	ErrReleased = errors.New("lock: released")
 
-	// ErrStale: a guard rejected a write because the resource has seen a higher fence.
+	// ErrStale: a write was rejected because the resource has seen a higher fence.
 	ErrStale = errors.New("lock: stale fence")
 
-	// ErrInvalid: a name, a TTL, an option, an owner or a URL is wrong.
 	ErrInvalid = errors.New("lock: invalid")
 
-	// ErrBetween: [Once] was called too far from two ticks to belong to one for certain.
+	// ErrBetween: [Once] was called in the middle between two ticks.
 	ErrBetween = errors.New("lock: between two ticks")
 
-	// ErrTooLate: the record does not reach back to the tick of [Once] any more.
+	// ErrTooLate: [Once] got the lock so late that nobody may run the tick any more.
 	ErrTooLate = errors.New("lock: too late for the tick")
 
-	// ErrUnrecorded: [Once] could not record the outcome of its run. For others its
-	// holder died.
+	// ErrUnrecorded: [Once] ran the function; other callers see [OutcomeDied].
 	ErrUnrecorded = errors.New("lock: the outcome of the run could not be recorded")
 
-	// ErrClosed: the Locker is closed.
 	ErrClosed = errors.New("lock: locker is closed")
 )
 
-// HeldError reports who has a lock that was asked for. It wraps [ErrHeld].
+// HeldError says who holds the lock that was asked for. It wraps [ErrHeld].
 type HeldError struct {
-	// Status is what was known of the lock when it was asked for. If it is not
-	// held, its owner is the first waiter, for which it is reserved for a moment.
+	// Status is the status of the lock when it was asked for. If Status.Held is false, the
+	// lock is reserved for a moment for its first waiter, which is Status.Owner.
 	Status Status
-	// Slots is how many slots were asked for, if none of them was free, see [Slots];
-	// otherwise it is 0. Status is then that of one of them, or of NAME#queue, whose owner
-	// is the first waiter.
+	// Slots is how many slots there are, none of which was free; 0 for a lock without slots.
+	// Status is then that of one slot, or of the queue for them, see [Slots].
 	Slots int
 }
 
-// Error returns one line with what is known of the holder.
+// Error names the lock and its holder in one line.
 func (e *HeldError) Error() string {
 	s := e.Status
 	text := fmt.Sprintf("%v: %q: ", ErrHeld, s.Name)
 	if e.Slots > 0 {
 		name, slot := splitSlot(s.Name)
-		text = fmt.Sprintf("%v: %q: %d of %d slots, slot %s: ", ErrHeld, name, e.Slots, e.Slots, slot)
+		text = fmt.Sprintf("%v: %q: none of %d slots is free; slot %s: ", ErrHeld, name, e.Slots, slot)
 		if slot == queueWord {
-			text = fmt.Sprintf("%v: %q: %d of %d slots, the first waiter: ", ErrHeld, name, e.Slots, e.Slots)
+			text = fmt.Sprintf("%v: %q: none of %d slots is free; first waiter: ", ErrHeld, name, e.Slots)
 		}
 	}
 	switch {
@@ -82,15 +78,15 @@ func (e *HeldError) Error() string {
 // Unwrap returns [ErrHeld].
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// StaleError reports which fences a guard compared. It wraps [ErrStale].
+// StaleError says which fences were compared. It wraps [ErrStale].
 type StaleError struct {
-	// Fence is that of the write that was refused.
+	// Fence is the fence of the rejected write.
 	Fence uint64
 	// Seen is the highest fence that the resource has seen.
 	Seen uint64
 }
 
-// Error returns one line with both fences.
+// Error names both fences in one line.
 func (e *StaleError) Error() string {
 	return fmt.Sprintf("%v: %d, the resource has seen %d", ErrStale, e.Fence, e.Seen)
 }

@@ -2,54 +2,51 @@ package lock
 
 import "time"
 
-// EventKind is what happened to a lock, in lower case with hyphens.
+// EventKind is what happened to a lock. Its text is lower case with hyphens.
 type EventKind string
 
-// The kinds of events. Err is nil except where a kind says what it is.
+// The kinds of events. Event.Err is nil unless the kind says otherwise.
 const (
 	// EventWaiting: another holds the lock, and Acquire waits for it.
 	EventWaiting EventKind = "waiting"
-	// EventUnanswered: a request of a waiting Acquire failed, or got no answer for five
-	// seconds; Err says why. The next one is reported only after an answer.
+	// EventUnanswered: Acquire waits, and its request failed or was not answered within five
+	// seconds; Err says why. Further failures are reported only after the backend has
+	// answered again.
 	EventUnanswered EventKind = "unanswered"
 	// EventAcquired: a lease has begun.
 	EventAcquired EventKind = "acquired"
-	// EventRenewedLate: the lease was renewed after at least one renewal that failed.
+	// EventRenewedLate: the lease was renewed after one or more renewals had failed.
 	EventRenewedLate EventKind = "renewed-late"
 	// EventLost: the lease ended before it was released. Err wraps [ErrLost] or
 	// [ErrExpired].
 	EventLost EventKind = "lost"
 	// EventReleased: the lease was released. Err is the error of [Lease.Release].
 	EventReleased EventKind = "released"
-	// EventPaused: a term of [Lead] ended for the reason Err. The next one is asked for
-	// after the time Took.
+	// EventPaused: a term of [Lead] ended; Err says why. Lead asks for the lock again after
+	// Took.
 	EventPaused EventKind = "paused"
 )
 
-// EventKinds returns all kinds.
-func EventKinds() []EventKind {
-	return []EventKind{EventWaiting, EventUnanswered, EventAcquired, EventRenewedLate, EventLost, EventReleased, EventPaused}
-}
-
-// Event is something that happened to a lock in this process. The function in the Options of
-// an engine receives every event of the Locker. It must return soon.
+// Event is something that happened to a lock in this process. A Locker passes its events to
+// the function Events in the Options of the engine. That function must return soon.
 //
-// An owner stands for one call of Acquire or TryAcquire and for the lease that the call
-// returns. The events of one owner come one at a time and in this order:
+// Each call of Acquire or TryAcquire has an owner of its own, which becomes the owner of its
+// lease. The events of one owner come one at a time and in this order:
 //
 //	EventWaiting once, EventUnanswered any number of times    only if Acquire has to wait
 //	EventAcquired                                             before the call returns a lease
 //	EventRenewedLate any number of times
 //	EventLost or EventReleased                                the last event
 //
-// A call that returns an error has no event after it returned, and never EventAcquired. If a
-// lease was lost, its Release is no event. The function may receive events of different
-// owners at the same time.
+// Events of different owners may come at the same time. A call that returns an error never
+// reports EventAcquired, and reports nothing after it has returned. Release of a lost lease
+// reports nothing.
 type Event struct {
 	Kind  EventKind
-	Name  string        // of the lock
-	Owner Owner         // of the call and its lease
-	Fence uint64        // 0 before EventAcquired
-	Took  time.Duration // since the call; after EventAcquired the age of the lease
-	Err   error
+	Name  string // of the lock
+	Owner Owner
+	Fence uint64 // 0 before EventAcquired
+	// Took is the time since the call began or, after EventAcquired, since the lease began.
+	Took time.Duration
+	Err  error
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -191,20 +188,5 @@ func TestLeaseEventsComeInOrder(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// EventKinds names every kind once.
-func TestEventKinds(t *testing.T) {
-	source, err := os.ReadFile("event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []lock.EventKind
-	for _, m := range regexp.MustCompile(`(?m)^	Event\w+ +EventKind = "(.+)"$`).FindAllStringSubmatch(string(source), -1) {
-		want = append(want, lock.EventKind(m[1]))
-	}
-	if got := lock.EventKinds(); !slices.Equal(got, want) || len(want) == 0 {
-		t.Errorf("EventKinds() = %v, event.go declares %v", got, want)
 	}
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/oidkit/oid/internal/backoff"
 )
 
-// LeadOptions tune one [Lead]. The zero value is ready to use.
+// LeadOptions tune one [Lead].
 type LeadOptions struct {
-	// Pause is the longest pause after the first term. It doubles with each term up to
-	// MaxPause, and begins again after a term that was longer than MaxPause. The time is
-	// drawn from its second half. Default: 1 s.
+	// Pause is the longest pause after the first term. It doubles with each term, up to
+	// MaxPause; a term longer than MaxPause sets it back. Each pause is random, at least half
+	// of the longest. Default: 1 s.
 	Pause time.Duration
-	// MaxPause is the longest pause. Default: a minute, or Pause if that is longer.
+	// MaxPause is the upper limit of the pauses. Default: a minute, or Pause if that is
+	// longer.
 	MaxPause time.Duration
-	// Acquire tunes the leases.
+	// Acquire tunes the lease of each term.
 	Acquire AcquireOptions
-	// Events receives EventAcquired at the start of each term and EventPaused after it.
-	// The function of the Locker receives its own events as well.
+	// Events is called with EventAcquired at the start of each term and with EventPaused
+	// after it. The Locker reports its own events as well.
 	Events func(Event)
 }
 
@@ -31,19 +32,19 @@ const (
 	leadMaxPause = time.Minute
 )
 
-// Lead makes this process the leader among those that call Lead with the same name: it takes
-// the lock, waiting as long as ctx allows, and calls f. When that term ends it pauses and
-// begins again. The context that f gets ends with ctx and with the lease; f must return then,
-// because another leader may begin. The lock is released as soon as f has returned.
+// Lead elects a leader among the processes that call Lead with the same name. It takes the
+// lock, waiting as long as ctx allows, and calls f: this is one term. The context of f ends
+// with ctx and with the lease. f must return then, because another leader may begin. Lead
+// releases the lock when f has returned. How it continues depends on the term:
 //
-//   - If f returns nil and the lock was held to the end, Lead returns nil, or the error of
+//   - If f returned nil and the lock was held to the end, Lead returns nil, or the error of
 //     [Lease.Release].
-//   - If f returns an error or the lock was lost, Lead pauses and takes the lock again.
-//     LeadOptions.Events gets the reason.
-//   - If ctx ends, Lead returns an error that wraps the cause of ctx and the error of f.
-//   - If f panics, the lock is released, and the panic goes on.
-//   - If the lock cannot be taken because of an error that does not pass, see
-//     [Locker.Acquire], Lead returns it.
+//   - If f returned an error or the lock was lost, Lead reports the reason to
+//     LeadOptions.Events, pauses, and takes the lock again.
+//   - If ctx has ended, Lead returns an error that wraps the cause of ctx and the error of f.
+//   - If f panics, the panic continues.
+//
+// If Acquire fails and ctx has not ended, Lead returns that error.
 func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *LeadOptions) error {
 	options := *cmp.Or(o, &LeadOptions{})
 	if options.Pause < 0 || options.MaxPause < 0 {
@@ -83,11 +84,11 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	}
 }
 
-// leadEnded returns the error of [Lead] when ctx has ended. last is that of the last term or
-// Acquire.
+// leadEnded returns the error of [Lead] when ctx has ended. last is the error of the last
+// term or of Acquire.
 func leadEnded(ctx context.Context, name string, last error) error {
 	if cause := context.Cause(ctx); !errors.Is(last, cause) {
-		last = fmt.Errorf("%w; at last: %w", cause, last)
+		last = fmt.Errorf("%w; last error: %w", cause, last)
 	}
 	return fmt.Errorf("lock: lead %q: %w", name, last)
 }

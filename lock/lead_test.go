@@ -15,10 +15,10 @@ import (
 
 // leader is a call of Lead, whose events are written down.
 type leader struct {
-	place  place
-	events strings.Builder
-	pauses []time.Duration
-	errs   []error // of the terms
+	backend backend
+	events  strings.Builder
+	pauses  []time.Duration
+	errs    []error // of the terms
 }
 
 func (l *leader) lead(ctx context.Context, f func(ctx context.Context, term int) error, o lock.LeadOptions) error {
@@ -29,7 +29,7 @@ func (l *leader) lead(ctx context.Context, f func(ctx context.Context, term int)
 			l.pauses, l.errs = append(l.pauses, e.Took), append(l.errs, e.Err)
 		}
 	}
-	return lock.Lead(ctx, &l.place, "chair", func(ctx context.Context, lease *lock.Lease) error {
+	return lock.Lead(ctx, &l.backend, "chair", func(ctx context.Context, lease *lock.Lease) error {
 		term++
 		return f(ctx, term)
 	}, &o)
@@ -56,7 +56,7 @@ func TestLeadPauses(t *testing.T) {
 				return nil
 			}
 			time.AfterFunc(time.Millisecond, func() {
-				if s, err := l.place.Status(t.Context(), "chair"); err != nil || s.Held {
+				if s, err := l.backend.Status(t.Context(), "chair"); err != nil || s.Held {
 					t.Errorf("during the pause: %+v, %v", s, err)
 				}
 			})
@@ -84,7 +84,7 @@ func TestLeadAfterALoss(t *testing.T) {
 			if term == 3 {
 				return nil
 			}
-			l.place.clear(false)
+			l.backend.clear(false)
 			<-ctx.Done()
 			if term == 1 {
 				return nil
@@ -109,10 +109,10 @@ func TestLeadEndsWithCtx(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var l leader
-			if _, err := l.place.TryAcquire(t.Context(), "chair", nil); err != nil {
+			if _, err := l.backend.TryAcquire(t.Context(), "chair", nil); err != nil {
 				t.Fatal(err)
 			}
-			time.AfterFunc(time.Second, func() { l.place.clear(false) })
+			time.AfterFunc(time.Second, func() { l.backend.clear(false) })
 			ctx, stop := context.WithCancelCause(t.Context())
 			time.AfterFunc(test.after, func() { stop(boom) })
 			terms := 0
@@ -130,7 +130,7 @@ func TestLeadEndsWithCtx(t *testing.T) {
 			if when == "waiting" && !errors.Is(err, lock.ErrHeld) {
 				t.Errorf("%s: %v, want it to name the holder", when, err)
 			}
-			if s, _ := l.place.Status(t.Context(), "chair"); s.Held && when != "waiting" {
+			if s, _ := l.backend.Status(t.Context(), "chair"); s.Held && when != "waiting" {
 				t.Errorf("%s: the lock is held", when)
 			}
 		})
@@ -149,7 +149,7 @@ func TestLeadPanics(t *testing.T) {
 			}()
 			_ = l.lead(t.Context(), func(context.Context, int) error { panic("boom") }, lock.LeadOptions{})
 		}()
-		if s, err := l.place.Status(t.Context(), "chair"); err != nil || s.Held {
+		if s, err := l.backend.Status(t.Context(), "chair"); err != nil || s.Held {
 			t.Errorf("after a panic: %+v, %v", s, err)
 		}
 	})

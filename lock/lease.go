@@ -9,48 +9,47 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// Lease is a lock that is held, renewed in the background until it is released
-// or lost. Any number of goroutines may share one. Only a [Locker] creates it: the zero
-// Lease cannot be used.
+// Lease is a lock that is held. It is renewed in the background until it is released or lost.
+// Only a [Locker] creates one: the zero Lease cannot be used.
 type Lease struct {
-	// A lease is held while cause is nil, and has ended for good when end has set it:
+	// A lease is held while cause is nil, and has ended for good once end has set cause:
 	//
 	//	held --- the deadline passes -----> ErrExpired ---+
 	//	  |----- a renewal finds it lost -> ErrLost ------+--> Release, once
 	//	  +----- Release -----------------> ErrReleased --+
 	//
-	// Only a renewal moves the deadline, and only forward, and only while the lease is held.
-	// Every method that asks for the cause calls endIfLate first, so that no timer has to
-	// fire for a lease to end in time.
+	// Only a renewal moves the deadline. It moves the deadline only forward, and only while
+	// the lease is held. Every method that asks for the cause calls endIfLate first, so that
+	// a lease ends in time even if no timer fires.
 
 	name   string
 	owner  Owner
-	grant  engine.Grant // mu guards its Deadline, which renewals move
-	events func(Event)  // nil: nobody wants to know
+	grant  engine.Grant // mu guards its Deadline
+	events func(Event)  // may be nil
 	values context.Context
 	began  time.Time
 
 	mu       sync.Mutex
 	cause    error // why the lease has ended; nil while it has not
 	released bool
-	failed   bool // the last renewal did
+	failed   bool // the last renewal failed
 	untold   []Event
-	telling  bool // a goroutine delivers what is untold
+	telling  bool // a goroutine is delivering untold
 	renewal  *time.Timer
-	expiry   *time.Timer // ends the lease at its deadline; nil until somebody needs that
+	expiry   *time.Timer // ends the lease at its deadline; nil until watchDeadline
 	ctx      context.Context
-	cancel   context.CancelCauseFunc // nil until somebody asks for ctx
+	cancel   context.CancelCauseFunc // nil until Context is called
 }
 
-// newLease begins a lease for an engine. The lease's context has the values of ctx and does not end with ctx. events may be
-// nil.
+// newLease begins a lease for an engine. The context of the lease has the values of ctx but
+// does not end with ctx. events may be nil.
 func newLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
 	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, began: time.Now()}
 	first := g.TTL / 3
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	l.mu.Lock() // it may be due at once
+	l.mu.Lock() // the renewal may be due at once
 	defer l.mu.Unlock()
 	l.renewal = time.AfterFunc(first, l.renew)
 	return l
@@ -62,13 +61,13 @@ func (l *Lease) Name() string { return l.name }
 // Owner returns the owner that [Locker.Status] shows for this lease.
 func (l *Lease) Owner() Owner { return l.owner }
 
-// Fence returns a number greater than that of every earlier lease of this name.
-// Send it with every write to a resource that compares fences.
+// Fence returns the fencing token of the lease: a number greater than that of every earlier
+// lease of the same name. Send it with every write to a resource that compares fences.
 func (l *Lease) Fence() uint64 { return l.grant.Fence }
 
-// Context returns a context that ends when the lease does, for any reason;
-// [context.Cause] returns [ErrLost], [ErrExpired] or [ErrReleased], maybe
-// wrapped. It ends in time even if the engine cannot be reached.
+// Context returns a context that ends when the lease ends, for any reason, even if the
+// backend cannot be reached. Its [context.Cause] is or wraps [ErrLost], [ErrExpired] or
+// [ErrReleased].
 func (l *Lease) Context() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,17 +83,17 @@ func (l *Lease) Context() context.Context {
 	return l.ctx
 }
 
-// Deadline returns the time until which the lease is safe even if all further
-// renewals fail, or the zero Time if it has no deadline. Each renewal moves it.
+// Deadline returns when the lease ends if no further renewal succeeds, or the zero Time if
+// the lease has no deadline, as in filelock. Each renewal moves the deadline.
 func (l *Lease) Deadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.grant.Deadline
 }
 
-// Check returns nil while the lease is safe, and afterwards the cause of its end.
-// It reads the clock and does not ask the engine, so it is cheap: call it before
-// every step that no two processes may do at once.
+// Check returns nil while the lease is held, and afterwards the reason why it ended. It reads
+// only the clock, so it is cheap: call it before every step that no two processes may do at
+// the same time.
 func (l *Lease) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,16 +101,15 @@ func (l *Lease) Check() error {
 	return l.cause
 }
 
-// SetGroup records the process group that the lock protects, see
-// [AcquireOptions.Group]. After an error the lease is held as before, but the lock is not
-// freed before its TTL if this process is killed.
+// SetGroup names the process group of [AcquireOptions.Group]. After an error the lease is
+// still held, but if this process is killed, the lock stays held until its TTL has passed.
 func (l *Lease) SetGroup(pgid int) error { return l.grant.Keeper.SetGroup(pgid) }
 
-// Release ends the lease and releases the lock if the lease still has it. Call it for every
-// lease, also for a lost one. It takes no context, so that it works after the work was
-// cancelled, and returns after a few attempts. The error wraps [ErrLost] or [ErrExpired] if
-// the lock was not held to the end, [ErrReleased] if it was released before, or is that of
-// the engine: the lock is then free after the TTL.
+// Release ends the lease and releases the lock. Call it for every lease, even for a lost one.
+// It takes no context, so that it works after the work was cancelled; it returns after a few
+// attempts. The error wraps [ErrLost] or [ErrExpired] if the lock was not held to the end, or
+// [ErrReleased] if Release was called before. After any other error the lock becomes free
+// when its TTL has passed.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.endIfLate()
@@ -142,8 +140,9 @@ func (l *Lease) tell(kind EventKind, err error) {
 	}
 }
 
-// deliver delivers the events in order, unless another goroutine is doing that. It does not
-// wait for the other, because an event may have led to this call.
+// deliver passes the queued events to the function of the Locker, in order. It does nothing
+// if another goroutine is doing that, and does not wait for that goroutine, because that
+// function may have called Release.
 func (l *Lease) deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +162,7 @@ func (l *Lease) deliver() {
 	}
 }
 
-// end ends the lease for a cause, once. It is called with mu held.
+// end ends the lease, once, and records the cause. It is called with mu held.
 func (l *Lease) end(cause error) {
 	if l.cause != nil {
 		return
@@ -182,21 +181,22 @@ func (l *Lease) end(cause error) {
 	}
 }
 
-// endIfLate ends a lease whose deadline has passed. It is called with mu held.
+// endIfLate ends the lease if its deadline has passed. It is called with mu held.
 func (l *Lease) endIfLate() {
 	if !l.grant.Deadline.IsZero() && !time.Now().Before(l.grant.Deadline) {
 		l.end(ErrExpired)
 	}
 }
 
-// watchDeadline sets the timer that ends the lease. It is called with mu held.
+// watchDeadline starts the timer that ends the lease at its deadline. It is called with mu
+// held.
 func (l *Lease) watchDeadline() {
 	if l.expiry == nil && !l.grant.Deadline.IsZero() {
 		l.expiry = time.AfterFunc(time.Until(l.grant.Deadline), l.expire)
 	}
 }
 
-// expire runs at the deadline.
+// expire runs when that timer fires.
 func (l *Lease) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +206,7 @@ func (l *Lease) expire() {
 	}
 }
 
-// renew renews the lease, and sets the timer for the next time.
+// renew renews the lease and sets the timer for the next renewal.
 func (l *Lease) renew() {
 	l.mu.Lock()
 	l.endIfLate()

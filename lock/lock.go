@@ -14,37 +14,37 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Locker takes locks. Any number of goroutines may share one. Locks are not
-// reentrant: acquiring a lock that you hold blocks until ctx ends. Only the engines of
-// this module implement it; wrap one by embedding it.
+// Locker takes locks. They are not reentrant: if you acquire a lock that you already hold,
+// the call waits until ctx ends. Only the engines of this module implement Locker; to wrap
+// one, embed it.
 type Locker interface {
-	// Acquire takes the lock, waiting for it as long as ctx allows. It retries after
-	// errors that may pass, such as an unreachable server, and returns others at once.
-	// When ctx ends, the error wraps that of ctx and a [HeldError] or the last error of
-	// the engine. The lease does not end with ctx; [Do] joins the two.
+	// Acquire takes the lock, waiting for it as long as ctx allows. If ctx ends first, the
+	// error wraps that of ctx and a [HeldError] or the last error of the backend. Errors that
+	// no retry can cure are returned at once. The lease does not end with ctx, unlike in
+	// [Do].
 	Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
-	// TryAcquire takes the lock if it is free. If another has it, the error is or wraps a
-	// [HeldError]. After any other error nobody knows whether it is free.
+	// TryAcquire takes the lock if it is free, without waiting. If somebody else holds it,
+	// the error is or wraps a [HeldError].
 	TryAcquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
-	// Status returns who has the lock. A name that was never used is a free lock.
+	// Status returns who holds the lock. A lock that was never used is free.
 	Status(ctx context.Context, name string) (Status, error)
 
 	// List returns the status of every lock that is held, sorted by name.
 	List(ctx context.Context) ([]Status, error)
 
-	// Close frees what the Locker itself uses, and ends its waiting Acquires with
-	// [ErrClosed]. Release leases first: Close does not. It stops renewing them, so they
-	// end at their deadline with [ErrExpired], except in filelock, which has none.
+	// Close makes waiting Acquires return [ErrClosed] and frees the resources of the Locker.
+	// Release leases first: Close only stops renewing them, so they end at their deadlines.
+	// In filelock they have no deadline and do not end.
 	Close() error
 
-	// note returns what [Once], [Runs] and [Slots] keep beside the lock. Like Acquire it
-	// repeats attempts whose errors may pass, as long as ctx allows.
+	// note returns the text that [Once], [Runs] and [Slots] keep with the lock. Like Acquire
+	// it retries after temporary errors as long as ctx allows.
 	note(ctx context.Context, name string) (engine.Note, error)
 }
 
-// withNotes is a Locker that reads notes by a function of its engine.
+// withNotes is a Locker whose notes are read by a function of its engine.
 type withNotes struct {
 	Locker
 	read func(ctx context.Context, name string) (engine.Note, error)
@@ -54,7 +54,7 @@ func (l withNotes) note(ctx context.Context, name string) (engine.Note, error) {
 	return l.read(ctx, name)
 }
 
-// The engines cannot reach what this package does not export, except by these functions.
+// The engines call unexported functions of this package through these variables.
 func init() {
 	engine.NewLease = newLease
 	engine.WithNotes = func(l Locker, read func(context.Context, string) (engine.Note, error)) Locker {
@@ -62,34 +62,32 @@ func init() {
 	}
 }
 
-// AcquireOptions tune one Acquire. The zero value is ready to use.
+// AcquireOptions tune one lease.
 type AcquireOptions struct {
-	// TTL is how long this lease outlives its last renewal, between [MinTTL] and
+	// TTL is how long the lock stays held after the last renewal, between [MinTTL] and
 	// [MaxTTL]. Default: the TTL of the Locker. filelock ignores it.
 	TTL time.Duration
-	// Command is the command line that [Status] shows. Only its first
-	// [MaxCommand] bytes are kept. Default: none.
+	// Command is the command line that [Status] shows, cut to its first 1,024 bytes.
+	// Default: none.
 	Command string
-	// Group makes the lock protect a process group beside the process that asks,
-	// such as that of a command that it will start. [Lease.SetGroup] names the group
-	// once it exists. A lock is freed before its TTL when the kernel reports that its
-	// holder has ended; with Group only when the whole group has ended as well.
+	// Group makes the lock protect a process group in addition to this process, for example
+	// that of a command; name it with [Lease.SetGroup]. When this process has died, a waiter
+	// on its host gets the lock before the TTL has passed, but only when the group has ended
+	// too.
 	Group bool
 }
 
 const (
-	// DefaultTTL is how long a lease lives without a renewal by default.
+	// DefaultTTL is the TTL of a Locker whose Options set none.
 	DefaultTTL = 30 * time.Second
 
-	// MinTTL is the shortest TTL: renewals come at a third of it.
+	// MinTTL is the shortest TTL. A lease is renewed after a third of its TTL.
 	MinTTL = 100 * time.Millisecond
 
-	// MaxTTL is the longest TTL: a lock may stay held for this long after a crash.
+	// MaxTTL is the longest TTL. A lock may stay held for that long after a crash.
 	MaxTTL = 24 * time.Hour
 
-	// MaxCommand is how many bytes of a command line are kept.
-	MaxCommand = 1024
-	// MaxName is the length of the longest name in bytes.
+	// MaxName is the length of the longest name, in bytes.
 	MaxName = 512
 )
 
@@ -106,7 +104,7 @@ func CheckTTL(ttl time.Duration) error {
 }
 
 // CheckName returns an error that wraps [ErrInvalid] unless name is 1 to [MaxName] bytes of
-// printable UTF-8 text without braces, which select the node of a key in a Redis Cluster.
+// printable UTF-8 text without braces.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -116,6 +114,7 @@ func CheckName(name string) error {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%w name: not UTF-8: %q", ErrInvalid, name)
 	}
+	// In a key of a Redis Cluster, braces select the node.
 	bad := func(r rune) bool { return r == '{' || r == '}' || !unicode.IsPrint(r) }
 	if i := strings.IndexFunc(name, bad); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
@@ -128,43 +127,42 @@ func CheckName(name string) error {
 type Status struct {
 	// Name is the lock's name.
 	Name string
-	// Held reports whether somebody has it. If not, only Waiters may follow.
+	// Held reports whether the lock is held. If not, all fields below except Waiters are zero.
 	Held bool
-	// Owner is the lease that has it. This and all that follows is zero if another kind
-	// of program has it, such as flock(1) in filelock.
+	// Owner identifies the lease. In filelock another kind of program may hold the lock, such
+	// as flock(1): then this field and all below are zero.
 	Owner Owner
-	// Fence is the lease's fence.
+	// Fence is the lease's fencing token.
 	Fence uint64
-	// Since is when it was granted, by the holder's clock.
+	// Since is when the lease was granted, by the holder's clock.
 	Since time.Time
-	// TTL is how long the lock outlives its last renewal, 0 in filelock.
+	// TTL is how long the lock stays held after the last renewal. It is 0 in filelock.
 	TTL time.Duration
-	// Waiters is how many wait in the queue, including some that may have died. It is 0 in
+	// Waiters is the length of the queue, including waiters that may have died. It is 0 in
 	// filelock, which has no queue.
 	Waiters int
-	// Holder describes the process that has it.
+	// Holder describes the process that holds the lock.
 	Holder Holder
 }
 
-// Holder describes a process that holds a lock, as it described itself. Fields
-// that are not known are zero. Engines keep it as JSON.
+// Holder is what a process that holds a lock has recorded about itself. Unknown fields are
+// zero. Engines keep it as JSON.
 type Holder struct {
-	// Host is the name of its host.
+	// Host is the name of the process's host.
 	Host string `json:"host,omitempty"`
 	// Process is the kernel's identity of the process, with its pid.
 	Process gpid.Process `json:"process,omitzero"`
-	// Command is the command line that the process gave with
-	// [AcquireOptions.Command].
+	// Command is [AcquireOptions.Command].
 	Command string `json:"command,omitempty"`
-	// Group is the process group that the lock protects beside the process, 0 if
-	// none and -1 if it does not exist yet, see [AcquireOptions.Group].
+	// Group is the process group that the lock protects too, see [AcquireOptions.Group]: 0 if
+	// there is none, and -1 if the holder has not named it yet.
 	Group int `json:"group,omitempty"`
-	// State shows whether the process and its group still run. It is StateUnknown
-	// unless they belong to this host, boot and pid namespace.
+	// State says whether the process or its group still runs, if the process is of the same
+	// host, boot and pid namespace as the caller; otherwise it is StateUnknown.
 	State State `json:"-"`
 }
 
-// State is whether a holder still runs.
+// State says whether a holder still runs.
 type State string
 
 // The states of a holder.
@@ -175,8 +173,8 @@ const (
 )
 
 // Do takes the lock, waiting as long as ctx allows, calls f, and releases the lock. The
-// context that f gets ends with ctx and with the lease; f should return soon after. The error
-// joins that of f and, if the lease ended before f returned, the cause.
+// context of f ends with ctx and with the lease; f should then return. Do returns the error
+// of f, joined with the reason if the lease ended before f returned.
 func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *AcquireOptions) error {
 	lease, err := l.Acquire(ctx, name, o)
 	if err != nil {
@@ -185,7 +183,7 @@ func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, 
 	return doUnder(ctx, lease, f)
 }
 
-// doUnder is [Do] once the lock is taken.
+// doUnder is [Do] for a lease that has begun.
 func doUnder(ctx context.Context, lease *Lease, f func(ctx context.Context, lease *Lease) error) (err error) {
 	defer func() { // also when f panics
 		if lost := lease.Release(); err == nil {
@@ -201,19 +199,18 @@ func doUnder(ctx context.Context, lease *Lease, f func(ctx context.Context, leas
 	return f(work, lease)
 }
 
-// Owner names one lease: the process that asked for it, and an id of its own
-// that carries the second in which it was asked for.
+// Owner identifies one lease: by the process that asked for it, and by an id whose creation
+// time is when it was asked for.
 //
 //	10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011
 //
-// The zero Owner means "nobody" and is written as the empty text.
+// The zero Owner stands for nobody. Its text is empty.
 type Owner struct {
 	Process gpid.GPID
 	ID      objectid.ID
 }
 
-// ParseOwner reads the text that [Owner.String] writes. Every error wraps
-// [ErrInvalid].
+// ParseOwner parses the text of [Owner.String]. Every error wraps [ErrInvalid].
 func ParseOwner(s string) (Owner, error) {
 	process, id, found := strings.Cut(s, "/")
 	if !found {
@@ -233,10 +230,10 @@ func ParseOwner(s string) (Owner, error) {
 	return o, nil
 }
 
-// IsZero reports whether o is nobody.
+// IsZero reports whether o stands for nobody.
 func (o Owner) IsZero() bool { return o == Owner{} }
 
-// String returns process/id, or the empty string for the zero Owner.
+// String returns the process and the id with a slash between them.
 func (o Owner) String() string {
 	if o.IsZero() {
 		return ""
@@ -244,12 +241,11 @@ func (o Owner) String() string {
 	return o.Process.String() + "/" + o.ID.String()
 }
 
-// MarshalText returns what [Owner.String] returns. It implements
-// [encoding.TextMarshaler]; the error is always nil.
+// MarshalText implements [encoding.TextMarshaler] with the text of [Owner.String].
 func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads text as [ParseOwner] does, or sets the zero Owner if text
-// is empty. On an error o is left as it was.
+// UnmarshalText parses text as [ParseOwner] does, or as the zero Owner if text is empty.
+// After an error o is unchanged.
 func (o *Owner) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*o = Owner{}

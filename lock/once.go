@@ -14,14 +14,13 @@ import (
 	"github.com/oidkit/oid/internal/backoff"
 )
 
-// OnceOptions tune one [Once]. The zero value is ready to use.
+// OnceOptions tune one [Once].
 type OnceOptions struct {
-	// Retry is how often a tick may be begun again after an attempt that failed or whose
-	// holder died. With it, a call waits for the outcome of another host's attempt.
-	// Default: never.
+	// Retry is how often a tick may be run again after it failed or its holder died. If it is
+	// above 0, a call waits for the outcome of another host's attempt. Default: 0.
 	Retry int
-	// CatchUp is how many missed ticks, the latest and at most 16, a call may run before
-	// its own. A key has none. Default: none.
+	// CatchUp is how many missed ticks, the latest ones, a call may run before its own: 0 to
+	// 16, and 0 for a key. Default: 0.
 	CatchUp int
 	// Wait is how long to wait for the lock. If it is negative, the call does not wait and
 	// runs no late ticks. Default: until ctx ends or 15 further ticks are due.
@@ -30,30 +29,29 @@ type OnceOptions struct {
 	Acquire AcquireOptions
 }
 
-// Once calls f unless another call with the same name has done so for the tick that is due
-// now, on any host. Call it on each host at about every tick, as cron does. The tick is the
-// nearest by the clock of the backend if that has one (Redis, PostgreSQL, MongoDB), or else by
-// the clock of this machine. The calling clocks may be wrong by a third of the time between
-// two ticks, and by an hour at most. In the middle between two ticks the error wraps
-// [ErrBetween].
+// Once runs a job once per tick, on one of several hosts. Call it on each host at about every
+// tick, as cron does. Each call is for the tick nearest to now, but never for one that is
+// over an hour ahead. If no host has begun that tick, Once calls f under the lock, see [Do].
+// In the middle between two ticks the error wraps [ErrBetween].
 //
-// f runs under the lock, see [Do]. The start is recorded before f is called and the outcome
-// after it: [OutcomeDone] if f returned nil.
+// Once reads the clock of the backend or, in files and SQLite, that of this machine. The
+// clocks may differ by a third of the time between two ticks, and by an hour at most.
 //
-// Run.Here reports whether f ran in this call. The error is then that of f, or says that the
-// lock was lost. If another host has begun the tick, Once returns that host's Run and nil. It
-// waits for the outcome only if OnceOptions.Retry allows another attempt. If the backend did
-// not answer in time, f has not run, and the Run means nothing.
+// If Run.Here is true, this call ran f, and the error is that of f, or says that the lock was
+// lost. If another host has begun the tick, Once returns that host's Run and nil. It waits
+// for the outcome only if OnceOptions.Retry allows another attempt. If the backend did not
+// answer in time, f was not called, and the Run has no meaning.
 //
-// A tick that is due while an earlier one runs is late: the call that gets the lock next runs
-// all late ticks, oldest first. If the lock is not free in time, the error is a [HeldError]. It
-// wraps [ErrTooLate] if 15 further ticks are due before that. Nobody runs the tick then. A tick
-// that no host has begun is missed, and OnceOptions.CatchUp runs it later.
+// A tick that becomes due while an earlier tick runs is late: the next call that gets the
+// lock runs all late ticks, oldest first. If the lock is not free in time, the error wraps a
+// [HeldError] or, if 15 further ticks are due by then, [ErrTooLate]; nobody runs the tick
+// after that. A tick that no host has begun is missed, and OnceOptions.CatchUp can run it
+// later.
 //
-// If the backend keeps its data, and holders stop when their lease ends, f is begun for each
-// tick at most once, plus OnceOptions.Retry times. f is not run exactly once: a holder may die
-// after f has done its work and before the outcome is recorded, so f must be idempotent. If
-// the backend loses the record, a tick may run again, and Run.First is set.
+// If the backend keeps its data, and holders stop when their lease ends, f is begun at most 1
+// + OnceOptions.Retry times for each tick. That is not exactly once: a holder may die when f
+// has done its work and the outcome is not yet recorded. So f must be idempotent. If the
+// backend loses the record, a tick may run again, and Run.First is set.
 func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o *OnceOptions) (Run, error) {
 	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now(), options: *cmp.Or(o, &OnceOptions{})}
 	if err := c.check(); err != nil {
@@ -89,7 +87,7 @@ func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx con
 	return c.result, err
 }
 
-// once is a call of [Once].
+// once is one call of [Once].
 type once struct {
 	locker   Locker
 	name     string
@@ -101,7 +99,7 @@ type once struct {
 
 	mu     sync.Mutex
 	result Run
-	err    error // why the tick is over, if that is not its run
+	err    error // why the tick cannot be run any more, if it was not run
 }
 
 func (c *once) check() error {
@@ -117,8 +115,8 @@ func (c *once) check() error {
 	return nil
 }
 
-// over reports whether this call may not begin the tick any more, by a record that was
-// read at a time of its place, and keeps what is known of it.
+// over reports whether this call may not begin the tick any more, and keeps in c.result what
+// the record r says of the tick. now is the time of the backend when r was read.
 func (c *once) over(r *record, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +133,7 @@ func (c *once) over(r *record, now time.Time) bool {
 	return false
 }
 
-// known returns the result as [Runs] knows it, or as it is if that takes long.
+// known returns the result as [Runs] knows it, or as it is if Runs takes long.
 func (c *once) known(ctx context.Context) Run {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -146,27 +144,27 @@ func (c *once) known(ctx context.Context) Run {
 	return c.result
 }
 
-// tooLate reports whether nobody runs a tick any more that is not caught up.
+// tooLate reports whether so many further ticks are due that only CatchUp may run t.
 func (c *once) tooLate(t Tick, now time.Time) bool {
 	return !now.Before(c.schedule.after(t.Time, maxRuns-1))
 }
 
-// errOver ends a wait for the lock that is not needed any more.
+// errOver ends a wait for the lock when the tick cannot be run any more.
 var errOver = errors.New("the tick is over")
 
-// The pause between two looks at the record while a call waits for the lock doubles from
-// the first to the second.
+// While a call waits for the lock it reads the record again and again. The pause between two
+// reads doubles from minLook to maxLook.
 const (
 	minLook = 50 * time.Millisecond
 	maxLook = 30 * time.Second
 )
 
-// answerTime is how long a call that does not wait for the lock waits for the engine, and
-// each call for what has become of the run of another.
+// answerTime limits how long a call with a negative Wait waits for the backend. It also
+// limits how long each call tries to find out how the run of another host ended.
 const answerTime = 3 * time.Second
 
-// take waits for the lock, as long as waiting allows, and runs what is due. Meanwhile it
-// looks at the record.
+// take waits for the lock, as long as waiting allows, and runs the ticks that are due. While
+// it waits, it watches the record.
 func (c *once) take(ctx, waiting context.Context) error {
 	waiting, stop := context.WithCancelCause(waiting)
 	defer stop(nil)
@@ -178,7 +176,7 @@ func (c *once) take(ctx, waiting context.Context) error {
 	looks.Go(func() {
 		pause := backoff.Backoff{First: minLook, Max: maxLook}
 		for backoff.Sleep(waiting, pause.Next()) == nil {
-			// An error comes again in Acquire.
+			// Acquire meets the same error.
 			if r, now, err := readRecord(waiting, c.locker, c.name); err == nil && c.over(&r, now) {
 				stop(errOver)
 				return
@@ -199,9 +197,9 @@ func (c *once) take(ctx, waiting context.Context) error {
 	return err
 }
 
-// runs reports whether the holder with a fence runs the tick, or the tick is over. It
-// waits for a moment, because the holder may be about to record what it begins. A holder
-// that is not known has no fence.
+// runs reports whether the tick is over or is being run by the holder with this fence. It
+// waits for up to a second, because the holder may be about to record what it begins. fence
+// is 0 if the holder is unknown.
 func (c *once) runs(ctx context.Context, fence uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -219,7 +217,7 @@ func (c *once) runs(ctx context.Context, fence uint64) bool {
 	return false
 }
 
-// run does under the lock what is due.
+// run runs the ticks that are due. The caller holds the lock.
 func (c *once) run(ctx context.Context, lease *Lease) error {
 	r, now, err := readRecord(ctx, c.locker, c.name)
 	if err != nil {
@@ -250,33 +248,33 @@ func (c *once) run(ctx context.Context, lease *Lease) error {
 	return all
 }
 
-// due returns the ticks that this call runs by a record: what is late, what it catches
-// up, and its own.
+// due returns the ticks that this call runs: the late ones, the missed ones that CatchUp
+// allows, and its own tick.
 func (c *once) due(r *record, now time.Time) []Tick {
 	all := r.missed(c.schedule, c.tick, maxRuns)
-	skip := len(all) - c.options.CatchUp // so many are only run if they are late
+	skip := len(all) - c.options.CatchUp // the first skip ticks run only if they are late
 	due := slices.DeleteFunc(slices.Clone(all), func(t Tick) bool {
 		return slices.Index(all, t) < skip && (c.options.Wait < 0 || !r.late(t) || c.tooLate(t, now))
 	})
 	return append(due, c.tick)
 }
 
-// writer keeps the record of a lock for a lease.
+// writer writes the record of a lock under a lease.
 type writer struct {
 	lease  *Lease
 	record record
 	life   time.Duration
-	now    time.Time // by the clock of the place when the record was read
+	now    time.Time // by the clock of the backend when the record was read
 	read   time.Time // the same moment by the clock of this process
 }
 
-// time returns the time by the clock of the place, without asking it.
+// time returns the time by the clock of the backend, without asking the backend.
 func (w *writer) time() time.Time { return w.now.Add(time.Since(w.read)).UTC() }
 
-// attempt runs a tick once.
+// attempt runs a tick once and records its start and outcome.
 func (w *writer) attempt(ctx context.Context, t Tick, first bool, f func(context.Context, *Lease, Run) error) (Run, error) {
 	x := run{Time: t.Time, Key: t.Key, Attempt: 1, Outcome: OutcomeRunning, Owner: w.lease.Owner(), Fence: w.lease.Fence(), Start: w.time()}
-	x.Host, _ = os.Hostname() // unknown is empty
+	x.Host, _ = os.Hostname() // empty if unknown
 	if old := w.record.find(t); old != nil {
 		x.Attempt = old.Attempt + 1
 	}
@@ -308,14 +306,14 @@ func (w *writer) attempt(ctx context.Context, t Tick, first bool, f func(context
 }
 
 const (
-	// recordTime is how long a write of the record is repeated after errors: a failover
-	// takes some seconds.
+	// recordTime is how long a failed write of the record is retried: a failover takes some
+	// seconds.
 	recordTime = 10 * time.Second
-	// recordPause is the pause between two attempts.
+	// recordPause is the pause between two attempts to write it.
 	recordPause = 100 * time.Millisecond
 )
 
-// write stores the record while the lease has the lock.
+// write stores the record. It retries while the lease is held.
 func (w *writer) write(ctx context.Context) error {
 	text, err := json.Marshal(w.record)
 	if err != nil {

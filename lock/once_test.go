@@ -29,7 +29,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func (e exit) ExitCode() int { return int(e) }
 
 // once calls Once with a function that takes a second and returns err.
-func once(t *testing.T, p *place, s lock.Schedule, err error, o lock.OnceOptions) (lock.Run, error) {
+func once(t *testing.T, p *backend, s lock.Schedule, err error, o lock.OnceOptions) (lock.Run, error) {
 	t.Helper()
 	return lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
 		time.Sleep(time.Second)
@@ -38,7 +38,7 @@ func once(t *testing.T, p *place, s lock.Schedule, err error, o lock.OnceOptions
 }
 
 // runs returns what Runs shows, in one line.
-func runs(t *testing.T, p *place) string {
+func runs(t *testing.T, p *backend) string {
 	t.Helper()
 	all, err := lock.Runs(t.Context(), p, "job")
 	if err != nil {
@@ -62,7 +62,7 @@ func runs(t *testing.T, p *place) string {
 // never.
 func TestOnceRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, key := openPlace(&place{}), lock.KeySchedule("invoice 7")
+		p, key := openBackend(&backend{}), lock.KeySchedule("invoice 7")
 		if r, err := once(t, p, key, exit(3), lock.OnceOptions{}); !errors.Is(err, exit(3)) || err.Error() != "exit 3" || !r.Here || !r.First || *r.ExitCode != 3 {
 			t.Errorf("the first: %+v, %v", r, err)
 		}
@@ -100,7 +100,7 @@ func TestOnceRetry(t *testing.T) {
 // its outcome, others do not.
 func TestOnceHolderDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, key := openPlace(&place{}), lock.KeySchedule("k")
+		p, key := openBackend(&backend{}), lock.KeySchedule("k")
 		var calls sync.WaitGroup
 		calls.Go(func() {
 			if r, err := lock.Once(t.Context(), p, "job", key, func(ctx context.Context, _ *lock.Lease, _ lock.Run) error {
@@ -130,7 +130,7 @@ func TestOnceHolderDies(t *testing.T) {
 		})
 		time.Sleep(time.Minute)
 		p.mu.Lock()
-		p.holder = nil // the place has lost the lock, and nobody knows yet
+		p.holder = nil // the backend has lost the lock, and nobody knows yet
 		p.mu.Unlock()
 		if got, want := runs(t, p), "k died; "; got != want {
 			t.Errorf("runs %s, want %s", got, want)
@@ -159,7 +159,7 @@ func TestOnceHolderDies(t *testing.T) {
 // When ctx ends, no further tick is begun, and the outcome is recorded nevertheless.
 func TestOnceEndsWithCtx(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -189,7 +189,7 @@ func TestOnceEndsWithCtx(t *testing.T) {
 // without it.
 func TestOnceWithoutARecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, boom := openPlace(&place{}), errors.New("boom")
+		p, boom := openBackend(&backend{}), errors.New("boom")
 		broken := func(err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -225,7 +225,7 @@ func TestOnceWithoutARecord(t *testing.T) {
 // A call that cannot read the record once it has the lock runs nothing and says so.
 func TestOnceCannotReadUnderTheLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, boom := openPlace(&place{}), errors.New("boom")
+		p, boom := openBackend(&backend{}), errors.New("boom")
 		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestOnceCannotReadUnderTheLock(t *testing.T) {
 // A call that may not wait does not wait for the lock, and for an answer only a moment.
 func TestOnceWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := openPlace(&place{})
+		p := openBackend(&backend{})
 		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -268,10 +268,10 @@ func TestOnceWaitsForAnAnswer(t *testing.T) {
 	})
 }
 
-// The tick is that of the time of the call, however long the place takes to answer.
+// The tick is that of the time of the call, however long the backend takes to answer.
 func TestOnceWithASlowPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := openPlace(&place{slow: 8 * time.Minute})
+		p := openBackend(&backend{slow: 8 * time.Minute})
 		want := time.Now()
 		if r, err := once(t, p, lock.EverySchedule(tenMinutes), nil, lock.OnceOptions{}); err != nil || !r.Tick.Time.Equal(want) {
 			t.Errorf("tick %v, %v; want %v", r.Tick, err, want)
@@ -282,7 +282,7 @@ func TestOnceWithASlowPlace(t *testing.T) {
 // A holder that has no fence, such as flock(1), does not run the tick.
 func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -301,7 +301,7 @@ func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 // Keys do not push out ticks, nor ticks keys.
 func TestOnceWithKeysAndTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		for i := range 40 {
 			for _, want := range []bool{true, false} {
 				for _, s := range []lock.Schedule{s, lock.KeySchedule(fmt.Sprint(i)), lock.KeySchedule(fmt.Sprint(max(i-15, 0)))} {
@@ -336,7 +336,7 @@ func TestOnceRefuses(t *testing.T) {
 		{"job", lock.EverySchedule(time.Hour), lock.OnceOptions{CatchUp: -1}},
 		{"job", lock.EverySchedule(time.Hour), lock.OnceOptions{Retry: -1}},
 	} {
-		if _, err := lock.Once(t.Context(), openPlace(&place{}), test.name, test.s, nil, &test.o); !errors.Is(err, lock.ErrInvalid) {
+		if _, err := lock.Once(t.Context(), openBackend(&backend{}), test.name, test.s, nil, &test.o); !errors.Is(err, lock.ErrInvalid) {
 			t.Errorf("Once(%q, %v, %+v): %v, want ErrInvalid", test.name, test.s, test.o, err)
 		}
 	}

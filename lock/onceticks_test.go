@@ -16,7 +16,7 @@ import (
 
 // hosts are several crontabs that call Once for the same job.
 type hosts struct {
-	place    *place
+	backend  *backend
 	schedule lock.Schedule
 	period   time.Duration
 	clocks   []time.Duration // by how much each is ahead
@@ -38,7 +38,7 @@ func (h *hosts) run(t *testing.T, n int) []string {
 		for _, ahead := range h.clocks {
 			calls.Go(func() {
 				time.Sleep(time.Until(first.Add(time.Duration(i)*h.period - ahead)))
-				_, err := lock.Once(t.Context(), h.place, "job", h.schedule, h.work, &h.options)
+				_, err := lock.Once(t.Context(), h.backend, "job", h.schedule, h.work, &h.options)
 				if err != nil {
 					h.mu.Lock()
 					defer h.mu.Unlock()
@@ -86,7 +86,7 @@ var third = tenMinutes / 3
 
 // Three crontabs whose clocks are right, behind and ahead by a third of the period run
 // each tick once, however short or long the job is: also one that takes longer than the
-// period, which is then late. So they do if all three clocks differ from the place's, and
+// period, which is then late. So they do if all three clocks differ from the backend's, and
 // if the record is lost between two ticks.
 func TestOncePerTick(t *testing.T) {
 	testenv.WithoutRace(t) // whose runtime crashes here, in simulated time
@@ -106,8 +106,8 @@ func TestOncePerTick(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.schedule, test.job, test.clocks), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := openPlace(&place{})
-				h := &hosts{place: p, schedule: parse(t, test.schedule), period: tenMinutes, clocks: test.clocks, job: test.job}
+				p := openBackend(&backend{})
+				h := &hosts{backend: p, schedule: parse(t, test.schedule), period: tenMinutes, clocks: test.clocks, job: test.job}
 				if test.lose {
 					h.between = func(n int) {
 						if n%10 == 4 {
@@ -128,7 +128,7 @@ func TestOncePerTick(t *testing.T) {
 // ones, oldest first.
 func TestOnceCatchesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it begins at midnight
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		for _, test := range []struct {
 			wait    time.Duration
 			options lock.OnceOptions
@@ -174,8 +174,8 @@ func TestOnceCatchesUp(t *testing.T) {
 // A call that may not wait leaves alone a tick that is due while an earlier one is run.
 func TestOnceDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := openPlace(&place{})
-		h := &hosts{place: p, schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}, job: 15 * time.Minute}
+		p := openBackend(&backend{})
+		h := &hosts{backend: p, schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}, job: 15 * time.Minute}
 		h.options.Wait = -1
 		want := []string{"2000-01-01T00:10:00Z", "2000-01-01T00:30:00Z", "2000-01-01T00:50:00Z"}
 		if got := h.run(t, 5); !slices.Equal(got, want) || len(h.errs) != 4 || !errors.Is(errors.Join(h.errs...), lock.ErrHeld) {
@@ -187,7 +187,7 @@ func TestOnceDoesNotWait(t *testing.T) {
 // A job that hangs does not pile up calls for ever.
 func TestOnceGivesUpWhereTheRecordEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := openPlace(&place{})
+		p := openBackend(&backend{})
 		if _, err := p.TryAcquire(t.Context(), "job", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
 	testenv.WithoutRace(t) // whose runtime crashes here, in simulated time
 	synctest.Test(t, func(t *testing.T) {
 		const stuck, ticks = 32, 40
-		h := &hosts{place: openPlace(&place{}), schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
+		h := &hosts{backend: openBackend(&backend{}), schedule: lock.EverySchedule(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
 		want := h.ticks(ticks)
 		h.first = (stuck+1)*tenMinutes - tenMinutes/2
 		want = slices.Delete(want, 1, 1+stuck-15)
@@ -217,7 +217,7 @@ func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
 // Ticks at which no host called after a holder had died are missed, and not late.
 func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		began := time.Now()
 		if _, err := lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
 			p.clear(false)
@@ -242,7 +242,7 @@ func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 // A tick that was due while an earlier one waited for the lock is missed, and not late.
 func TestOnceWaitingIsNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := openPlace(&place{}), lock.EverySchedule(time.Hour)
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
 		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -272,12 +272,12 @@ func TestOnceWithAWrongClock(t *testing.T) {
 		for _, ahead := range []time.Duration{-wrong, wrong} {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(time.Now().Truncate(period).Add(period)))
-				r, err := once(t, openPlace(&place{skew: -ahead}), lock.EverySchedule(period), nil, lock.OnceOptions{})
+				r, err := once(t, openBackend(&backend{skew: -ahead}), lock.EverySchedule(period), nil, lock.OnceOptions{})
 				if err != nil || !r.Tick.Time.Equal(time.Now().Truncate(period)) {
 					t.Errorf("every %v, wrong by %v: tick %v, %v", period, ahead, r.Tick, err)
 				}
 				if time.Until(r.Start) != -time.Second-ahead || r.End.Sub(r.Start) != time.Second {
-					t.Errorf("every %v, wrong by %v: ran from %v to %v; want the clock of the place", period, ahead, r.Start, r.End)
+					t.Errorf("every %v, wrong by %v: ran from %v to %v; want the clock of the backend", period, ahead, r.Start, r.End)
 				}
 			})
 		}

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Tick is one due run of a job that several hosts share, see [Once].
+// Tick is one due run of a job that several hosts share, see [Once]. It has either a time or
+// a key.
 type Tick struct {
-	// Time is when the tick is due, in UTC; zero for a key.
+	// Time is when the tick is due, in UTC.
 	Time time.Time
-	// Key is the key of [KeySchedule], and empty for all other schedules.
+	// Key is the key of a [KeySchedule].
 	Key string
 }
 
-// String returns the time as [time.RFC3339Nano] writes it, or the key.
+// String returns the time in the form [time.RFC3339Nano], or the key.
 func (t Tick) String() string {
 	if t.Time.IsZero() {
 		return t.Key
@@ -26,58 +27,58 @@ func (t Tick) String() string {
 
 func (t Tick) is(other Tick) bool { return t.Time.Equal(other.Time) && t.Key == other.Key }
 
-// Outcome is what is known of a tick.
+// Outcome says what became of a tick.
 type Outcome string
 
 // The outcomes of a tick.
 const (
-	OutcomeRunning Outcome = "running" // a holder has begun it
-	OutcomeDone    Outcome = "done"    // the function returned nil, or the command ended with 0
-	OutcomeFailed  Outcome = "failed"  // it ended with an error
-	OutcomeDied    Outcome = "died"    // its holder ended, or lost the lock, before it could record the outcome
-	OutcomeMissed  Outcome = "missed"  // nobody has begun it, and it is over
+	OutcomeRunning Outcome = "running" // a holder is running it
+	OutcomeDone    Outcome = "done"    // the function returned nil, or the command exited with 0
+	OutcomeFailed  Outcome = "failed"  // the function returned an error, or the command failed
+	OutcomeDied    Outcome = "died"    // the holder died, or lost the lock, before it recorded an outcome
+	OutcomeMissed  Outcome = "missed"  // no host began it in time
 )
 
-// Run is what is known of a tick: the last attempt to run it.
+// Run is the last attempt to run a tick, or says that the tick was missed.
 type Run struct {
 	Tick    Tick
 	Outcome Outcome
-	// Attempt counts the starts of this tick, from 1. For a missed tick it and all that
-	// follows is zero.
+	// Attempt is the number of this attempt, from 1. If the tick was missed, this field and
+	// all below are zero.
 	Attempt int
-	// Owner is the lease under which it ran, and Fence that lease's fence.
+	// Owner and Fence are those of the lease under which the attempt ran.
 	Owner Owner
 	Fence uint64
-	// Host is the name of the owner's host, empty if that is not known.
+	// Host is the name of the host that ran it, or empty if unknown.
 	Host string
 	// Start and End are by the clock of the backend. End is zero while the attempt runs and
-	// after its holder died.
+	// if its holder died.
 	Start, End time.Time
-	// ExitCode is that of the function's error, such as an [os/exec.ExitError], or 0
-	// without an error. It is nil if the error has none.
+	// ExitCode is 0 if the function returned nil, and otherwise the result of the method
+	// ExitCode of its error, such as an [os/exec.ExitError]. It is nil if the error has none.
 	ExitCode *int
-	// First means that the name had no record: this is its first run, or the backend has
-	// lost the record.
+	// First reports that no earlier run was recorded under this name: this is the first run,
+	// or the backend has lost the record.
 	First bool
-	// Here reports whether the call of [Once] that returned this ran it.
+	// Here reports whether the call of [Once] that returned this Run ran it.
 	Here bool
 }
 
-// maxRuns is how many ticks and how many keys a record keeps. A tick is too late when one
-// fewer are due after it.
+// maxRuns is how many ticks, and how many keys, a record keeps. A tick is too late once
+// maxRuns-1 further ticks are due.
 const maxRuns = 16
 
-// record is the note of a lock for which Once was called.
+// record is what [Once] keeps with a lock, as the text of its note.
 type record struct {
 	Version  int    `json:"version"`
 	Schedule string `json:"schedule"`
 	Runs     []run  `json:"runs"` // keys in the order of their first attempts, then ticks by time
-	// Forgotten is the last tick that had to make room: of earlier ones nobody can say
-	// whether they ran.
+	// Forgotten is the last tick that was dropped from Runs. Nobody can say whether it or an
+	// earlier tick ran.
 	Forgotten time.Time `json:"forgotten,omitzero"`
 }
 
-// run is a [Run] in a record.
+// run is a [Run] as a record keeps it.
 type run struct {
 	Time     time.Time `json:"tick,omitzero"`
 	Key      string    `json:"key,omitempty"`
@@ -91,10 +92,10 @@ type run struct {
 	ExitCode *int      `json:"exit_code,omitempty"`
 }
 
-// recordVersion is the version of the form of a record.
+// recordVersion is the version of the record format.
 const recordVersion = 1
 
-// parseRecord reads a note; an empty one is an empty record.
+// parseRecord parses a note. An empty note is an empty record.
 func parseRecord(text string) (record, error) {
 	r := record{Version: recordVersion}
 	if text == "" {
@@ -127,7 +128,7 @@ func (r *record) find(t Tick) *run {
 	return &r.Runs[i]
 }
 
-// put records an attempt in the place of an earlier one of the same tick.
+// put records an attempt. It replaces an earlier attempt of the same tick.
 func (r *record) put(x run) {
 	if old := r.find(x.tick()); old != nil {
 		*old = x
@@ -149,11 +150,11 @@ func (r *record) put(x run) {
 	}
 }
 
-// forgot reports whether t is so old that the record cannot say whether it ran.
+// forgot reports whether the record can no longer say whether t ran.
 func (r *record) forgot(t Tick) bool { return t.Key == "" && !t.Time.After(r.Forgotten) }
 
-// missed returns the ticks of s before a tick that nobody has begun, oldest first and at
-// most limit: the last ones, but none from before the record.
+// missed returns the last ticks of s before tick that nobody has begun, oldest first and at
+// most limit. It returns none from before the first tick of the record.
 func (r *record) missed(s Schedule, tick Tick, limit int) []Tick {
 	first := slices.IndexFunc(r.Runs, func(x run) bool { return x.Key == "" })
 	if s.next == nil || first < 0 {
@@ -173,14 +174,14 @@ func (r *record) missed(s Schedule, tick Tick, limit int) []Tick {
 	return all
 }
 
-// late reports whether t was due while an earlier tick was run.
+// late reports whether t became due while an earlier tick ran.
 func (r *record) late(t Tick) bool {
 	return slices.ContainsFunc(r.Runs, func(x run) bool {
 		return x.Time.Before(t.Time) && !x.Start.After(t.Time) && !x.End.Before(t.Time)
 	})
 }
 
-// public returns x as users see it.
+// public returns x as a [Run].
 func (x run) public() Run {
 	return Run{
 		Tick: x.tick(), Outcome: x.Outcome, Attempt: x.Attempt, Owner: x.Owner,
@@ -188,7 +189,7 @@ func (x run) public() Run {
 	}
 }
 
-// readRecord returns the record of a lock and the time of the place that keeps it.
+// readRecord returns the record of a lock, and the time of the backend.
 func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, error) {
 	note, err := l.note(ctx, name)
 	if err != nil {
@@ -198,9 +199,9 @@ func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, 
 	return r, note.Now, err
 }
 
-// Runs returns what is known of the last ticks that [Once] ran or should have run under
-// a name: at most 16 that were begun and at most 16 that were missed, oldest first, after
-// at most 16 keys. It returns nil for a name without a record and after an error.
+// Runs returns the recorded runs of [Once] with this name: up to 16 keys in the order of
+// their first attempts, then up to 16 ticks that were begun and up to 16 that were missed,
+// oldest first. It returns nil if nothing is recorded, and after an error.
 func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	before, _, err := readRecord(ctx, l, name)
 	if err != nil {
@@ -216,8 +217,8 @@ func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	}
 	var all []Run
 	for _, x := range r.Runs {
-		// It had begun before the status, did not have the lock then, and has no outcome
-		// after that: a holder records the outcome while it has the lock.
+		// The run began before the status was read, its lease did not have the lock then, and
+		// it still has no outcome. A holder records the outcome while it has the lock.
 		if old := before.find(x.tick()); x.Outcome == OutcomeRunning && old != nil && old.Fence == x.Fence && status.Fence != x.Fence {
 			x.Outcome = OutcomeDied
 		}

@@ -18,39 +18,37 @@ type Schedule struct {
 	next func(time.Time) time.Time // the first tick after a time; nil for a key
 }
 
-// EverySchedule returns the schedule whose ticks are the multiples of period, counted from
-// midnight UTC at the beginning of the year 1. So ticks of a period that divides a day
-// include every midnight UTC. [Once] refuses a period
-// below a millisecond or above 366 days.
+// EverySchedule returns the schedule with a tick after every period, counted from the year 1
+// in UTC. So a period that divides a day has a tick at every midnight UTC. [Once] refuses
+// periods below a millisecond or above 366 days.
 func EverySchedule(period time.Duration) Schedule {
 	return Schedule{text: period.String(), next: func(t time.Time) time.Time { return t.UTC().Truncate(period).Add(period) }}
 }
 
-// KeySchedule returns the schedule of a single tick that the caller names, such as a date or
-// the number of an invoice: [Once] runs it once at any time. A key has 1 to [MaxName]
-// bytes of printable UTF-8 text. The record of a name keeps its last 16 keys, for 400 days
-// after the last: an earlier key would run again.
+// KeySchedule returns the schedule of a single tick that is named by key, such as a date or
+// the number of an invoice: [Once] runs it once, whenever it is called. key is 1 to [MaxName]
+// bytes of printable UTF-8 text. The backend remembers the last 16 keys of each lock, for 400
+// days after the last one. An older key runs again.
 func KeySchedule(key string) Schedule { return Schedule{text: keyPrefix + key, key: key} }
 
-// keyPrefix begins the text of a schedule that is a key.
+// keyPrefix begins the text of a KeySchedule.
 const keyPrefix = "key="
 
-// cronParser reads the five fields of crontab(5). It looks for a tick as far ahead as
-// the next leap day may be.
+// cronParser parses the five fields of crontab(5). It searches nine years for the next tick,
+// because two leap days can be eight years apart.
 var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor).WithMaxSearchYears(9)
 
-// ParseSchedule returns the schedule of a text:
+// ParseSchedule parses a schedule. The error wraps [ErrInvalid]. The forms are:
 //
-//	10m                                 see [EverySchedule]; a duration as [time.ParseDuration] reads it
-//	key=2026-11-24                      see [KeySchedule]
+//	10m                                 [EverySchedule], with a duration of [time.ParseDuration]
+//	key=2026-11-24                      [KeySchedule]
 //	*/10 * * * *                        the five fields of crontab(5), in UTC
 //	CRON_TZ=Europe/Berlin 30 2 * * *    in a time zone; also TZ=
 //	@daily                              or @hourly, @weekly, @monthly, @yearly
 //
-// Where clocks are set forward or back, the ticks are those of cron(8): a job with
-// fixed hours and minutes is due once on such a day, at most an hour late if its time
-// is left out. One whose field of hours or minutes begins with * is due whenever the
-// local time matches. The error wraps [ErrInvalid].
+// On days when the local clock changes, ticks are those of cron(8): a job with fixed hours and
+// minutes is due once, at most an hour late if its time is skipped. If the field of hours or
+// minutes begins with *, the job is due whenever the local time matches.
 func ParseSchedule(text string) (Schedule, error) {
 	s := Schedule{text: text}
 	if key, found := strings.CutPrefix(text, keyPrefix); found {
@@ -83,20 +81,20 @@ func parseCron(text string) (func(time.Time) time.Time, error) {
 	spec, ok := parsed.(*cron.SpecSchedule)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("write the duration alone")
+		return nil, fmt.Errorf("write the duration without @every")
 	case spec.Next(time.Now()).IsZero():
 		return nil, fmt.Errorf("it is never due")
 	}
 	words := strings.Fields(fields)
 	star := func(field int) bool { return field < len(words) && words[field][0] == '*' }
-	// A job that restricts both is due on both kinds of days.
+	// A schedule with a day of the month and a day of the week is due on both.
 	spec.DowOrDom = len(words) == 5 && !star(2) && !star(4)
 	if star(0) || star(1) || words[0] == "@hourly" {
 		spec.Location = zone
 		return func(t time.Time) time.Time { return spec.Next(t.In(zone)).UTC() }, nil
 	}
-	// The parser may skip or repeat days whose clocks change. So it counts in local
-	// times, which have no such days, and each of them is one tick.
+	// On days when the clock changes, the parser may skip or repeat ticks. So it is given
+	// local times as if they were UTC, in which no clock changes. Each result is one tick.
 	return func(t time.Time) time.Time {
 		local := t.In(zone)
 		_, offset := local.Zone()
@@ -109,8 +107,8 @@ func parseCron(text string) (func(time.Time) time.Time, error) {
 	}, nil
 }
 
-// inZone returns when it is a local time in a zone: the first time if it comes twice, and
-// by the offset before the change if it is left out.
+// inZone returns the time at which clocks in a zone show a local time: the first such time if
+// they show it twice. If they skip it, the offset before the change counts.
 func inZone(local time.Time, zone *time.Location) time.Time {
 	at := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, zone)
 	_, offset := at.Add(-maxShift).Zone()
@@ -124,7 +122,7 @@ func inZone(local time.Time, zone *time.Location) time.Time {
 	return at.UTC()
 }
 
-// maxShift is by how much a clock may be set where daylight saving time begins or ends.
+// maxShift is the largest change of a local clock, for example for daylight saving time.
 const maxShift = 3 * time.Hour
 
 const (
@@ -149,7 +147,7 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// String returns the text from which [ParseSchedule] makes the same schedule.
+// String returns the text that [ParseSchedule] parses to the same schedule.
 func (s Schedule) String() string { return s.text }
 
 // Next returns the first tick after t, in UTC, or the zero Time for a key.
@@ -160,7 +158,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return s.next(t)
 }
 
-// before returns the last tick that is not after t.
+// before returns the last tick at or before t.
 func (s Schedule) before(t time.Time) time.Time {
 	for back := minPeriod; ; back *= 2 {
 		tick := s.next(t.Add(-back))
@@ -186,15 +184,15 @@ func (s Schedule) after(t time.Time, n int) time.Time {
 }
 
 const (
-	// minLife is the shortest time for which a record is kept, for schedules with
-	// pauses, such as every minute of an hour of a month.
+	// minLife is the shortest time for which a record is kept. It is longer than a month,
+	// for schedules that are due often on one day of the month.
 	minLife = 35 * 24 * time.Hour
-	// keyLife is how long the record of keys is kept, for one that is a year.
+	// keyLife is how long the record of keys is kept: longer than a year, for keys that are years.
 	keyLife = 400 * 24 * time.Hour
 )
 
-// life returns how long a record is kept that is written now: for twice as many ticks as
-// it has.
+// life returns how long to keep a record that is written now: twice the time of the ticks
+// that it can hold.
 func (s Schedule) life(now time.Time) time.Duration {
 	if s.next == nil {
 		return keyLife
@@ -203,22 +201,22 @@ func (s Schedule) life(now time.Time) time.Duration {
 }
 
 const (
-	// maxWrong is by how much a clock may be wrong. None is by more for long, and a job of
-	// every night that is called by hand in the evening must not take the place of the run
-	// at night.
+	// maxWrong is by how much the clock of a caller may be slow. It is not longer because a
+	// nightly job that somebody calls by hand in the evening must not count as the night's run.
 	maxWrong = time.Hour
 
-	// doubtShare is the part of the time between two ticks, before and after the border
-	// between them, in which nobody can say which of the two a call is for: one host
-	// would take it for the one, and another for the other. It leaves five twelfths of
-	// the time on both sides of a tick to clocks that differ.
+	// Between two ticks is a border, and near the border a call fails with ErrBetween: the
+	// callers of one tick whose clocks differ would otherwise run different ticks. "Near" is a
+	// twelfth of the time between the two ticks, before and after the border. So on each
+	// side of a tick, clocks may differ by five twelfths of that time.
 	doubtShare = 12
-	// maxDoubt limits that part: clocks do not differ by more without a reason.
+	// maxDoubt is the upper limit of that twelfth.
 	maxDoubt = 5 * time.Minute
 )
 
-// at returns the tick for which a call at a time is: the nearest, but none that comes more
-// than maxWrong and maxDoubt later. The error wraps [ErrBetween] near the border.
+// at returns the tick that a call at a time is for: the nearest tick, but none that is more
+// than maxWrong and maxDoubt ahead. Near the border between two ticks the error wraps
+// [ErrBetween].
 func (s Schedule) at(now time.Time) (Tick, error) {
 	if s.next == nil {
 		return Tick{Key: s.key}, nil
@@ -228,7 +226,7 @@ func (s Schedule) at(now time.Time) (Tick, error) {
 	apart := after.Sub(before)
 	border := after.Add(-min(apart/2, maxWrong+maxDoubt))
 	if doubt := min(apart/doubtShare, maxDoubt); now.Sub(border).Abs() < doubt {
-		return Tick{}, fmt.Errorf("%w: %s is too far from %s and from %s, the ticks of %q, to belong to one of them for certain; choose a schedule whose ticks are the times of the call, such as the expression of the crontab",
+		return Tick{}, fmt.Errorf("%w: %s could be for the tick %s or for %s of the schedule %q; use the schedule by which the job is called, such as the expression of the crontab",
 			ErrBetween, now.UTC().Format(time.RFC3339Nano), before.Format(time.RFC3339Nano), after.Format(time.RFC3339Nano), s.text)
 	}
 	if now.Before(border) {

@@ -15,30 +15,29 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// MaxSlots is the largest number of slots, that of a Snowflake id's worker numbers.
+// MaxSlots is the largest number of slots, and the number of worker numbers in Snowflake ids.
 const MaxSlots = 1024
 
-// Slots returns a Locker whose locks have up to n holders at a time, on the locks of l. Each
-// holder has a slot, a number from 0 to n-1 that [Lease.Slot] returns. n is from 1 to
-// [MaxSlots]; otherwise Acquire and TryAcquire return an error that wraps [ErrInvalid]. Close
-// closes l.
+// Slots returns a Locker whose locks have up to n holders at the same time. Each holder has a
+// slot: a number from 0 to n-1, see [Lease.Slot]. n is 1 to [MaxSlots]; otherwise Acquire and
+// TryAcquire return an error that wraps [ErrInvalid]. Close closes l.
 //
-// Slot 2 of the lock called job is the lock job#2 of l, a name to use for nothing else. It
-// has fencing tokens of its own.
-// Waiters are served first come, first served if those of l are; the first holds the lock
-// job#queue. Names are up to 6 bytes shorter than [MaxName].
+// Each slot is a lock of l with fencing tokens of its own: slot 2 of the lock job is the lock
+// job#2. Waiters are served first come, first served if those of l are; the first waiter
+// holds the lock job#queue. Use such names for nothing else. Names may have up to MaxName-6
+// bytes.
 //
-// All callers should use the same n. Otherwise as many slots are held as the largest n says.
-// If the lock itself is held, Acquire and TryAcquire return a HeldError at once. The reverse
-// is not checked: after taking a lock without slots whose name is also used with slots, call
+// All callers should use the same n; otherwise up to the largest n slots are held. If the
+// lock job itself is held, Acquire and TryAcquire return a HeldError at once. The reverse is
+// not checked: after taking a lock without slots that others use with slots, call
 // [HeldSlots]. [Once] needs a lock without slots.
 //
-// The first waiter asks as often as one waiter for each slot would. Have as many slots as
-// callers in a database, or call TryAcquire.
+// While callers wait, the first waiter sends n times the requests of a waiter for one lock.
+// In a database, have at least one slot for each caller, or call TryAcquire.
 func Slots(l Locker, n int) Locker { return &slots{Locker: l, n: n} }
 
-// HeldSlots returns the status of every slot of a lock that is held, by number, see [Slots].
-// With an error it returns those that it has seen before.
+// HeldSlots returns the status of every held slot of a lock, by number, see [Slots]. After an
+// error it returns the slots that it has read before.
 func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	n, err := recordedSlots(ctx, l, name)
 	var held []Status
@@ -51,8 +50,7 @@ func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	return held, err
 }
 
-// Slot returns the number of the slot that the lease holds, from 0, or -1 if its lock
-// has no slots. See [Slots].
+// Slot returns the number of the slot, or -1 if the lock has no slots, see [Slots].
 func (l *Lease) Slot() int {
 	name, slot := splitSlot(l.name)
 	if n, err := strconv.Atoi(slot); name != "" && err == nil && slotName(name, n) == l.name {
@@ -61,22 +59,21 @@ func (l *Lease) Slot() int {
 	return -1
 }
 
-// turnTTL is the longest TTL of the first waiter's turn. Waiters in a database look once a
-// second with it.
+// turnTTL is the longest TTL of the lock NAME#queue. With it, waiters in a database look once
+// a second.
 const turnTTL = 6 * time.Second
 
 // slots is the Locker of [Slots].
 //
-// Where all 1024 slots are held, the first waiter sends Redis about 900 requests a second, and
-// a slot that becomes free is taken after 10 to 60 ms. In a database each of these is a query.
-// If the first waiter is stopped, or dies on another host, slots that become free stay so for
-// up to turnTTL.
+// With 1024 held slots, the first waiter sends Redis about 900 requests a second, and takes a
+// slot 10 to 60 ms after it becomes free. In a database each request is a query. If the first
+// waiter is stopped, or dies on another host, nobody takes a free slot for up to turnTTL.
 type slots struct {
 	Locker
 	n int
 }
 
-// slotMark separates the name of a lock from the number of a slot and from queueWord.
+// slotMark separates the name of a lock from the number of a slot or from queueWord.
 const (
 	slotMark  = "#"
 	queueWord = "queue"
@@ -85,7 +82,7 @@ const (
 func slotName(name string, slot int) string { return name + slotMark + strconv.Itoa(slot) }
 func queueName(name string) string          { return name + slotMark + queueWord }
 
-// splitSlot returns the two parts of a name of [slotName] or [queueName].
+// splitSlot splits a name made by [slotName] or [queueName] into its two parts.
 func splitSlot(name string) (of, slot string) {
 	i := max(0, strings.LastIndex(name, slotMark))
 	return name[:i], strings.TrimPrefix(name[i:], slotMark)
@@ -121,7 +118,7 @@ func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*L
 			}
 			return err
 		}, &inQueue)
-		lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) // the turn
+		lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) // turn was lost
 		if lease == nil && (!lost || ctx.Err() != nil) {
 			if held := (*HeldError)(nil); errors.As(err, &held) && ctx.Err() != nil {
 				err = fmt.Errorf("lock: acquire a slot of %q: %w: %w", name, ctx.Err(), &HeldError{held.Status, s.n})
@@ -142,10 +139,10 @@ func (s *slots) TryAcquire(ctx context.Context, name string, o *AcquireOptions) 
 		return nil, err
 	}
 	if n < s.n {
-		// If another has the queue, that records its own number.
+		// If somebody else holds the queue, it records its own number.
 		if turn, err := s.Locker.TryAcquire(ctx, queueName(name), nil); err == nil {
 			s.record(turn, n)
-			_ = turn.Release() // or it ends after its TTL
+			_ = turn.Release() // after an error it ends with its TTL
 		}
 	}
 	lease, err := s.try(ctx, name, o)
@@ -155,13 +152,13 @@ func (s *slots) TryAcquire(ctx context.Context, name string, o *AcquireOptions) 
 	return s.exclude(ctx, name, lease)
 }
 
-// note returns an error: [Once] keeps its record beside one lock, not beside many.
+// note returns an error: [Once] keeps its record with one lock, not with many slots.
 func (s *slots) note(context.Context, string) (engine.Note, error) {
-	return engine.Note{}, fmt.Errorf("%w: Once does not go with Slots", ErrInvalid)
+	return engine.Note{}, fmt.Errorf("%w: Once needs a Locker without Slots", ErrInvalid)
 }
 
-// try takes a slot if one is free. It begins anywhere, because slots with low numbers
-// would otherwise be tried by everyone.
+// try takes a slot if one is free. It tries the slots in random order, so that callers do not
+// all ask for the same one.
 func (s *slots) try(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	var held *HeldError
 	for _, slot := range rand.Perm(s.n) {
@@ -173,8 +170,8 @@ func (s *slots) try(ctx context.Context, name string, o *AcquireOptions) (*Lease
 	return nil, &HeldError{held.Status, s.n}
 }
 
-// wait takes the slot that is free first. It waits for all of them, and gives back what
-// it gets beside the first.
+// wait waits for all slots at once and takes the first that becomes free. It releases any
+// other slot that it gets meanwhile.
 func (s *slots) wait(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -194,7 +191,7 @@ func (s *slots) wait(ctx context.Context, name string, o *AcquireOptions) (*Leas
 				first, why = lease, err
 				stop()
 			case err == nil:
-				_ = lease.Release() // or it ends after its TTL
+				_ = lease.Release() // after an error it ends with its TTL
 			}
 		})
 	}
@@ -202,10 +199,10 @@ func (s *slots) wait(ctx context.Context, name string, o *AcquireOptions) (*Leas
 	return first, why
 }
 
-// exclude gives the lease of a slot back if the lock is held without slots.
+// exclude releases the lease of a slot if the lock itself is held, without slots.
 func (s *slots) exclude(ctx context.Context, name string, lease *Lease) (*Lease, error) {
 	status, err := s.Locker.Status(ctx, name)
-	for err != nil && !errors.Is(err, ErrClosed) && ctx.Err() == nil && lease.Check() == nil { // it may pass
+	for err != nil && !errors.Is(err, ErrClosed) && ctx.Err() == nil && lease.Check() == nil { // the error may be temporary
 		time.Sleep(recordPause)
 		status, err = s.Locker.Status(ctx, name)
 	}
@@ -218,16 +215,16 @@ func (s *slots) exclude(ctx context.Context, name string, lease *Lease) (*Lease,
 	return lease, nil
 }
 
-// slotsNote is the note of the queue.
+// slotsNote is the note of the lock NAME#queue.
 type slotsNote struct {
-	// Slots is the largest number of slots that was used.
+	// Slots is the largest n that was used with this name.
 	Slots int `json:"slots"`
 }
 
-// slotsNoteLife is how long a place keeps the note of a queue.
+// slotsNoteLife is how long the backend keeps that note.
 const slotsNoteLife = 366 * 24 * time.Hour
 
-// recordedSlots returns the largest number of slots of a lock that was used, or 0.
+// recordedSlots returns the largest n that was used with a name, or 0.
 func recordedSlots(ctx context.Context, l Locker, name string) (int, error) {
 	note, err := l.note(ctx, queueName(name))
 	var v slotsNote
@@ -240,8 +237,7 @@ func recordedSlots(ctx context.Context, l Locker, name string) (int, error) {
 	return min(v.Slots, MaxSlots), nil
 }
 
-// record records the number of slots, unless a larger one was recorded. After an error
-// the next call records it.
+// record records n, unless a larger n is recorded. If that fails, the next call tries again.
 func (s *slots) record(turn *Lease, recorded int) {
 	if text, err := json.Marshal(slotsNote{s.n}); err == nil && s.n > recorded {
 		_ = turn.grant.Keeper.SetNote(string(text), slotsNoteLife)

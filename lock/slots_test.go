@@ -15,25 +15,25 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// fullPlace is a place of locks all of which are held by others, but for a queue that
+// fullBackend is a backend of locks all of which are held by others, but for a queue that
 // nobody else waits in.
-type fullPlace struct {
+type fullBackend struct {
 	lock.Locker
 	alone bool // in the queue
 }
 
-func (fullPlace) held(name string) error {
+func (fullBackend) held(name string) error {
 	owner, _ := lock.ParseOwner("10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011")
 	return &lock.HeldError{Status: lock.Status{Name: name, Held: true, Owner: owner, Holder: lock.Holder{Host: "vm"}}}
 }
 
 func noNotes(context.Context, string) (engine.Note, error) { return engine.Note{}, nil }
 
-func (p fullPlace) TryAcquire(_ context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
+func (p fullBackend) TryAcquire(_ context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	return nil, p.held(name)
 }
 
-func (p fullPlace) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
+func (p fullBackend) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	if p.alone && strings.HasSuffix(name, "#queue") {
 		return begin(&keeper{}), nil
 	}
@@ -54,13 +54,13 @@ func TestAllSlotsAreHeld(t *testing.T) {
 		take  func(lock.Locker) (*lock.Lease, error)
 		want  string
 	}{
-		"TryAcquire": {false, func(l lock.Locker) (*lock.Lease, error) { return l.TryAcquire(context.Background(), "job", nil) }, `^lock: held by another: "job": 3 of 3 slots, slot [012]: ` + by},
-		"waits":      {true, acquire, `: context deadline exceeded: lock: held by another: "job": 3 of 3 slots, slot [012]: ` + by},
-		"in queue":   {false, acquire, `: context deadline exceeded: lock: held by another: "job": 3 of 3 slots, the first waiter: ` + by},
+		"TryAcquire": {false, func(l lock.Locker) (*lock.Lease, error) { return l.TryAcquire(context.Background(), "job", nil) }, `^lock: held by another: "job": none of 3 slots is free; slot [012]: ` + by},
+		"waits":      {true, acquire, `: context deadline exceeded: lock: held by another: "job": none of 3 slots is free; slot [012]: ` + by},
+		"in queue":   {false, acquire, `: context deadline exceeded: lock: held by another: "job": none of 3 slots is free; first waiter: ` + by},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, err := test.take(lock.Slots(calls.WithNotes(fullPlace{alone: test.alone}, noNotes), 3))
+				_, err := test.take(lock.Slots(calls.WithNotes(fullBackend{alone: test.alone}, noNotes), 3))
 				if held := (*lock.HeldError)(nil); !errors.As(err, &held) || !errors.Is(err, lock.ErrHeld) || held.Slots != 3 || !held.Status.Held {
 					t.Errorf("%v: %+v, want a HeldError of 3 slots", err, held)
 				}

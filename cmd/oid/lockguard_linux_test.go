@@ -67,8 +67,8 @@ func adoptOrphans(t *testing.T) {
 // the guard is slow.
 func TestLockOfAKilledOid(t *testing.T) {
 	adoptOrphans(t)
-	for place, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
-		t.Run(place, func(t *testing.T) {
+	for backend, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
+		t.Run(backend, func(t *testing.T) {
 			const children = 10
 			where := []string{"--locks", url, "--ttl", "10m"}
 			h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", fmt.Sprintf(`echo $PPID
@@ -124,10 +124,10 @@ func TestLockGuardIsKilled(t *testing.T) {
 // SIGKILL ends both oid and the guard. What the command has started goes on, and holds a
 // lock in a file, which --status says.
 func TestLockInAFileOutlivesTheGuard(t *testing.T) {
-	place := "file:" + t.TempDir()
-	h := startLock(t, nil, "job", "--locks", place, "--", "sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $PPID; echo $!; wait`)
+	backend := "file:" + t.TempDir()
+	h := startLock(t, nil, "job", "--locks", backend, "--", "sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $PPID; echo $!; wait`)
 	guard, child := h.line(), h.line()
-	awaitGroup(t, place)
+	awaitGroup(t, backend)
 	// oid stands still while the guard is killed, so that neither ends the child. The other way
 	// round the guard would go on: the kernel wakes a group that loses its last parent.
 	signalPID(t, pidOf(h), syscall.SIGSTOP)
@@ -135,14 +135,14 @@ func TestLockInAFileOutlivesTheGuard(t *testing.T) {
 	h.signal(syscall.SIGKILL)
 	h.code()
 	const orphan = ", ended, but processes of its command still run: oid lock job --"
-	if got := oid(t, "", "lock", "--status", "job", "--locks", place).out; !strings.Contains(got, orphan) {
+	if got := oid(t, "", "lock", "--status", "job", "--locks", backend).out; !strings.Contains(got, orphan) {
 		t.Errorf("%q, want %q", got, orphan)
 	}
-	if got := startLock(t, nil, "job", "--locks", place, "--wait", "0", "--", "true").code(); got != exitNotLocked {
+	if got := startLock(t, nil, "job", "--locks", backend, "--wait", "0", "--", "true").code(); got != exitNotLocked {
 		t.Errorf("another oid lock exits with %d while process %s of the first is in state %q, want %d", got, child, processState(child), exitNotLocked)
 	}
 	kill(t, child)
-	if got := startLock(t, nil, "job", "--locks", place, "--wait", "30s", "--", "true").code(); got != 0 {
+	if got := startLock(t, nil, "job", "--locks", backend, "--wait", "30s", "--", "true").code(); got != 0 {
 		t.Errorf("afterwards another oid lock exits with %d", got)
 	}
 }

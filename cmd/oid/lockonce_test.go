@@ -19,14 +19,14 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// oncePlaces returns URLs of all kinds of places that hold locks, stores among them.
-func oncePlaces(t *testing.T) map[string]string {
+// onceBackends returns URLs of all kinds of places that hold locks, stores among them.
+func onceBackends(t *testing.T) map[string]string {
 	places := map[string]string{
 		"SQLite":     "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
 		"PostgreSQL": testenv.PostgresSchema(t, testenv.PostgresURL(t)),
 		"MongoDB":    testenv.MongoDB(t),
 	}
-	maps.Copy(places, lockPlaces(t))
+	maps.Copy(places, lockBackends(t))
 	return places
 }
 
@@ -41,7 +41,7 @@ type crontab struct {
 
 	mu     sync.Mutex
 	called []string // the ticks of calls
-	late   []string // what calls said of a place that does not answer
+	late   []string // what calls said of a backend that does not answer
 }
 
 func newCrontab(t *testing.T, url, name string, period, job time.Duration) *crontab {
@@ -58,7 +58,7 @@ func (c *crontab) call(host int, tick time.Time) {
 	time.Sleep(time.Until(tick.Add(-time.Duration(hostClocks[host] * float64(c.period)))))
 	call := fmt.Sprint(host, ":", tick.Unix())
 	args := []string{
-		// A release that the place loses, as FerretDB may, costs a TTL: less than 15 periods.
+		// A release that the backend loses, as FerretDB may, costs a TTL: less than 15 periods.
 		c.name, "--locks", c.url, "--ttl", "15s", "--once", c.period.String(), "--",
 		"sh", "-c", fmt.Sprintf("echo $OID_LOCK_TICK %s >>%s; exec sleep %.2f", call, c.log, c.job.Seconds()),
 	}
@@ -105,19 +105,19 @@ func (c *crontab) check() int {
 }
 
 // Three hosts have the same crontab, and clocks that differ by a third of the period.
-// Each tick is run once on every kind of place, however long the job takes, and cron has
+// Each tick is run once on every kind of backend, however long the job takes, and cron has
 // nothing to mail.
 func TestLockOncePerTick(t *testing.T) {
 	t.Parallel()
-	for place, url := range oncePlaces(t) {
-		t.Run(place, func(t *testing.T) {
+	for backend, url := range onceBackends(t) {
+		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			oncePerTick(t, url)
 		})
 	}
 }
 
-// slowestAnswer asks a place of locks for a status all the time until the test ends, and
+// slowestAnswer asks a backend of locks for a status all the time until the test ends, and
 // returns a function that returns how long the slowest answer has taken until now.
 func slowestAnswer(t *testing.T, url string) func() time.Duration {
 	var mu sync.Mutex
@@ -172,7 +172,7 @@ func oncePerTick(t *testing.T, url string) {
 				// On a machine that is too slow for its server a tick may begin late or not at
 				// all, and lose its lock. What began did so once all the same.
 				if took := slowest(); took < 2*time.Second {
-					t.Errorf("the place answers within %v, and yet: %q", took, c.late)
+					t.Errorf("the backend answers within %v, and yet: %q", took, c.late)
 				}
 				return
 			}

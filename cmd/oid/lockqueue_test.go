@@ -13,8 +13,8 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// lockPlaces returns URLs of all kinds of places that hold locks.
-func lockPlaces(t *testing.T) map[string]string {
+// lockBackends returns URLs of all kinds of places that hold locks.
+func lockBackends(t *testing.T) map[string]string {
 	cluster := testenv.RedisCluster(t, 0)
 	return map[string]string{
 		"file":     "file:" + t.TempDir(),
@@ -35,20 +35,20 @@ func TestLockQueueOnAnOrdinaryDay(t *testing.T) {
 		commands  []*holding
 	}
 	var queues []queue
-	for place, url := range lockPlaces(t) {
+	for backend, url := range lockBackends(t) {
 		for _, ttl := range []time.Duration{3 * time.Second, 30 * time.Second} {
 			work := []float64{0.01, 0.2, 1.5, 0.05, 1.1, 0.4, 0.1, 0.7} // TTLs
 			args := []string{"report", "--locks", url}
 			switch {
-			case place == "file" && ttl > 3*time.Second:
+			case backend == "file" && ttl > 3*time.Second:
 				continue
 			case ttl > 3*time.Second:
 				work = []float64{0.03, 0.4, 0.001, 0.001, 0.01, 0.02, 0.001, 0.01}
 				args[0] = "daily-report"
-			case place != "file":
+			case backend != "file":
 				args = append(args, "--ttl", "3s")
 			}
-			q := queue{name: fmt.Sprint(place, " with TTL ", ttl), log: filepath.Join(t.TempDir(), "log")}
+			q := queue{name: fmt.Sprint(backend, " with TTL ", ttl), log: filepath.Join(t.TempDir(), "log")}
 			for i, w := range work {
 				script := fmt.Sprintf("echo begin %d >>%s; sleep %.2f; echo end %[1]d >>%[2]s", i, q.log, w*ttl.Seconds())
 				q.commands = append(q.commands, startLock(t, nil, append(args, "--", "sh", "-c", script)...))

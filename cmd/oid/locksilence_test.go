@@ -16,10 +16,10 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// A place that cannot be reached or does not answer says nothing of the lock: the exit
+// A backend that cannot be reached or does not answer says nothing of the lock: the exit
 // code is 125 and not that of a lock that another has, with and without --wait. Cron
 // jobs would be skipped silently otherwise.
-func TestLockPlaceThatDoesNotAnswer(t *testing.T) {
+func TestLockBackendThatDoesNotAnswer(t *testing.T) {
 	redis := testenv.Redis(t)
 	stopServer(t, redis.PID())
 	postgres, err := url.Parse(testenv.PostgresURL(t))
@@ -30,12 +30,12 @@ func TestLockPlaceThatDoesNotAnswer(t *testing.T) {
 	silent.Cut(true, true)
 	postgres.Host = silent.Addr
 	nobody := net.JoinHostPort("127.0.0.1", strconv.Itoa(testenv.FreePort(t)))
-	for place, at := range map[string]string{
+	for backend, at := range map[string]string{
 		"a Redis that hangs": redis.URL(), "no Redis": "redis://" + nobody, "no cluster": "redis://:geheim@" + nobody + "?addr=" + nobody,
 		"no Sentinel": "redis-sentinel://" + nobody + "/m", "a PostgreSQL that hangs": postgres.String(),
 		"no PostgreSQL": "postgres://" + nobody + "/db", "no MongoDB": "mongodb://" + nobody + "/db?serverSelectionTimeoutMS=500",
 	} {
-		t.Run(place, func(t *testing.T) {
+		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			for _, wait := range []string{"0", "1500ms"} {
 				h := startLock(t, nil, "job", "--locks", at, "--wait", wait, "--", "true")
@@ -46,7 +46,7 @@ func TestLockPlaceThatDoesNotAnswer(t *testing.T) {
 				said := h.stderr.String()
 				if !strings.Contains(said, "oid: no lock within ") || strings.Contains(said, "(--wait)") != (wait != "0") || !strings.Contains(said, " does not answer (") ||
 					strings.Contains(said, "context deadline exceeded") || strings.Contains(said, "held") || strings.Contains(said, "geheim") {
-					t.Errorf("--wait %s: said %q, want which place does not answer, for how long, and why", wait, said)
+					t.Errorf("--wait %s: said %q, want which backend does not answer, for how long, and why", wait, said)
 				}
 				if took := time.Since(began); wait == "0" && took > answerTime+2*time.Second {
 					t.Errorf("--wait 0: took %v, want at most %v", took, answerTime)
@@ -77,7 +77,7 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	const wait = 14 * time.Second
-	for place, start := range map[string]func(*testing.T) (url string, stop func()){
+	for backend, start := range map[string]func(*testing.T) (url string, stop func()){
 		"Redis": func(t *testing.T) (string, func()) {
 			redis := testenv.Redis(t)
 			return redis.URL(), func() { stopServer(t, redis.PID()) }
@@ -96,7 +96,7 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 			return mongo.String(), func() { cable.Cut(true, true) }
 		},
 	} {
-		t.Run(place, func(t *testing.T) {
+		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			at, stop := start(t)
 			holder := startLock(t, nil, "job", "--locks", at, "--", "sh", "-c", "echo held; exec sleep 1000")

@@ -30,8 +30,8 @@ echo "end $OID_LOCK_SLOT $EPOCHREALTIME" >>$0/log`
 // that this machine takes meanwhile to start a command under a lock of its own. Other work
 // of the machine makes a round slower, and none faster: the best of a few counts.
 func TestLockSlots(t *testing.T) {
-	for place, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
-		t.Run(place, func(t *testing.T) {
+	for backend, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
+		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			const rounds = 6
 			for round := 1; ; round++ {

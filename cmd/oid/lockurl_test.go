@@ -54,7 +54,7 @@ func TestLockEngines(t *testing.T) {
 	}
 }
 
-// Each engine of locks opens the place that its URL names, and grants a lock there to one
+// Each engine of locks opens the backend that its URL names, and grants a lock there to one
 // Locker at a time.
 func TestLockEnginesOpen(t *testing.T) {
 	folder := t.TempDir()
@@ -68,11 +68,11 @@ func TestLockEnginesOpen(t *testing.T) {
 	}
 	for _, e := range lockEngines {
 		t.Run(e.schemes[0], func(t *testing.T) {
-			place, found := places[e.schemes[0]]
+			backend, found := places[e.schemes[0]]
 			if !found {
 				t.Fatalf("no vector for the engine with the scheme %s: add a URL and the type of its Locker to TestLockEnginesOpen", e.schemes[0])
 			}
-			url := place.url(t)
+			url := backend.url(t)
 			var lockers []lock.Locker
 			for range 2 { // as two processes
 				l, err := e.open(t.Context(), streams{}, url, lock.DefaultTTL)
@@ -83,7 +83,7 @@ func TestLockEnginesOpen(t *testing.T) {
 				lockers = append(lockers, l)
 			}
 			lease, err := lockers[0].TryAcquire(t.Context(), "engine", nil)
-			if err != nil || !place.kind(lockers[0]) {
+			if err != nil || !backend.kind(lockers[0]) {
 				t.Fatalf("a lock of %s: %v, from a %T", url, err, lockers[0])
 			}
 			if _, err := lockers[1].TryAcquire(t.Context(), "engine", nil); !errors.Is(err, lock.ErrHeld) {

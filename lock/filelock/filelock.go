@@ -71,7 +71,7 @@ func New(dir string, o *Options) (*Locker, error) {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	l := &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}
-	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }
 

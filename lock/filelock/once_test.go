@@ -22,7 +22,7 @@ func TestLargestRecord(t *testing.T) {
 		for i := range 16 {
 			key := lock.KeySchedule(strings.Repeat("<", lock.MaxName-2) + fmt.Sprintf("%02d", i))
 			r, err := lock.Once(t.Context(), l, strings.Repeat("<", lock.MaxName), key, func(context.Context, *lock.Lease, lock.Run) error { return nil },
-				&lock.OnceOptions{Acquire: lock.AcquireOptions{Command: strings.Repeat("<", lock.MaxCommand)}})
+				&lock.OnceOptions{Acquire: lock.AcquireOptions{Command: strings.Repeat("<", 1024)}})
 			if err != nil || r.Here != want || r.Here && r.Fence <= last {
 				t.Fatalf("key %d: ran %v with fence %d after %d, %v", i, r.Here, r.Fence, last, err)
 			}

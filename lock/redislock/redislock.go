@@ -154,7 +154,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		calls:   c,
 		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
-	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)
 	return l, nil

@@ -106,7 +106,7 @@ func New(s store.Store, o *Options) (*Locker, error) {
 		return nil, err
 	}
 	l := &Locker{store: store.Linearizable(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
-	l.Locker = calls.NewLocker(c, calls.Place{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }
 

@@ -1,5 +1,5 @@
-// Package calls has what the Lockers of all engines have in common: options, methods, and
-// calls that Close ends.
+// Package calls implements what the Lockers of all engines have in common: their methods and
+// options, and that Close ends calls.
 package calls
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Calls counts the calls that are under way. Make it with [New]. Any number of
-// goroutines may share one.
+// Calls counts the calls of one Locker that are under way, so that Close can wait for them.
+// Make it with [New]. Goroutines may share one.
 type Calls struct {
 	// Closing ends when Close is called.
 	Closing context.Context
@@ -31,16 +31,16 @@ type Calls struct {
 	calls sync.WaitGroup
 }
 
-// Settings are what the options of all Lockers have.
+// Settings are the options that all engines have.
 type Settings struct {
-	Engine  string           // begins the errors
-	TTL     time.Duration    // of a lease that asks for none; 0 is [lock.DefaultTTL]
-	Process gpid.GPID        // of the owners; zero is that of [gpid.Self]
-	Events  func(lock.Event) // nil if nobody wants to know
+	Engine  string           // name of the package, which begins error texts
+	TTL     time.Duration    // default TTL of leases; 0 means [lock.DefaultTTL]
+	Process gpid.GPID        // of all owners; zero means that of [gpid.Self]
+	Events  func(lock.Event) // may be nil
 }
 
-// New returns Calls that are open. The error wraps [lock.ErrInvalid] if the TTL is invalid,
-// or is the reason why this process cannot be identified.
+// New returns Calls. The error wraps [lock.ErrInvalid] if the TTL is invalid; otherwise it
+// says why this process cannot be identified.
 func New(s Settings) (*Calls, error) {
 	s.TTL = cmp.Or(s.TTL, lock.DefaultTTL)
 	if s.Process.IsZero() {
@@ -63,30 +63,30 @@ func (c *Calls) Process() gpid.GPID { return c.settings.Process }
 // Call is one call of Acquire or TryAcquire.
 type Call struct {
 	Name    string
-	Options lock.AcquireOptions // with a TTL
+	Options lock.AcquireOptions // its TTL is set
 	Owner   lock.Owner          // of the lease
 	Began   time.Time
 	Events  func(lock.Event)
 }
 
-// Tell reports an event. The fence is 0 if there is none yet.
+// Tell reports an event. fence is 0 before a lease was granted.
 func (c *Call) Tell(kind lock.EventKind, fence uint64, err error) {
 	if c.Events != nil {
 		c.Events(lock.Event{Kind: kind, Name: c.Name, Owner: c.Owner, Fence: fence, Took: time.Since(c.Began), Err: err})
 	}
 }
 
-// Lease reports that the lease of the call has begun, and begins it. Its context has the
-// values of ctx.
+// Lease reports [lock.EventAcquired] and begins the lease that the engine has granted. The
+// context of the lease has the values of ctx.
 func (c *Call) Lease(ctx context.Context, g engine.Grant) *lock.Lease {
 	c.Tell(lock.EventAcquired, g.Fence, nil)
 	return NewLease(ctx, c.Name, c.Owner, c.Events, g)
 }
 
-// Await reports [lock.EventUnanswered] after [UnansweredAfter], unless the function that it
-// returns is called before. That function is called once. It reports whether it was too late,
-// and nothing is reported after it.
-func (c *Call) Await() (answered func() (late bool)) {
+// Await reports [lock.EventUnanswered] after [UnansweredAfter], unless the caller calls
+// answered before that. The caller must call answered once. It returns whether the event was
+// reported, and the event is not reported after it has returned.
+func (c *Call) Await() (answered func() (reported bool)) {
 	told := make(chan struct{})
 	timer := time.AfterFunc(UnansweredAfter, func() {
 		defer close(told)
@@ -101,8 +101,8 @@ func (c *Call) Await() (answered func() (late bool)) {
 	}
 }
 
-// Begin counts a call, unless Close came first: then it returns [lock.ErrClosed].
-// Without an error the caller calls Done at its end.
+// Begin counts a call, which must end with Done. After Close it returns [lock.ErrClosed]
+// instead.
 func (c *Calls) Begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,12 +116,13 @@ func (c *Calls) Begin() error {
 // Done ends a call.
 func (c *Calls) Done() { c.calls.Done() }
 
-// Go runs f as part of a call that is under way.
+// Go runs f in a goroutine that Close waits for. The caller must itself be in a call.
 func (c *Calls) Go(f func()) { c.calls.Go(f) }
 
-// Repeat calls f, after a pause again, until it returns no error or one that will not pass.
-// When ctx ends, the error is that of ctx with that of the last f before; when Close is
-// called, it is [lock.ErrClosed]. f gets a context that ends with both.
+// Repeat calls f until it succeeds or fails with an error for which mayPass is false. It
+// pauses between two attempts. f gets a context that ends with ctx and with Close. If ctx
+// ends, the error wraps that of ctx and the last error of f. After Close it is
+// [lock.ErrClosed].
 func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(error) bool, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -143,12 +144,13 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
-// UnansweredAfter is how long a waiter waits for an answer of the backend until it reports
-// [lock.EventUnanswered]: a busy server may take seconds.
+// UnansweredAfter is how long the backend may leave a waiter without an answer before the
+// waiter reports [lock.EventUnanswered]. A busy server may take seconds.
 const UnansweredAfter = 5 * time.Second
 
 // NoAnswer returns the error of a request that got no answer within d. It is an
-// [os.ErrDeadlineExceeded] and no end of the caller's context.
+// [os.ErrDeadlineExceeded], but not a [context.DeadlineExceeded], which would mean the end of
+// the caller's ctx.
 func NoAnswer(d time.Duration) error { return noAnswer(d) }
 
 type noAnswer time.Duration
@@ -159,8 +161,8 @@ func (e noAnswer) Error() string {
 
 func (noAnswer) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// Close ends Closing, waits until all calls have ended, and reports whether it
-// was the first Close.
+// Close ends Closing, waits until all calls have ended, and returns whether this is the first
+// Close.
 func (c *Calls) Close() (first bool) {
 	c.mu.Lock()
 	first = c.Closing.Err() == nil
@@ -170,47 +172,47 @@ func (c *Calls) Close() (first bool) {
 	return first
 }
 
-// Place is what an engine does with its locks, in calls that have begun, with names that are
-// valid.
-type Place struct {
-	// Acquire takes the lock of a call, which with wait waits for it as long as ctx allows.
+// Backend is how an engine uses its backend. The methods of [NewLocker] have checked the name
+// and called Begin before they call these functions.
+type Backend struct {
+	// Acquire takes a lock. With wait it waits for the lock as long as ctx allows.
 	Acquire func(ctx context.Context, c Call, wait bool) (*lock.Lease, error)
-	// Status returns who has a lock.
+	// Status returns who holds a lock.
 	Status func(ctx context.Context, name string) (lock.Status, error)
 	// List returns the status of every lock that is held, sorted by name.
 	List func(ctx context.Context) ([]lock.Status, error)
-	// Note returns the note of a lock and the time.
+	// Note returns the note of a lock, and the time of the backend.
 	Note func(ctx context.Context, name string) (engine.Note, error)
 }
 
-// base is a [lock.Locker] for a Place, but for the notes.
+// base is a [lock.Locker] that uses a Backend. [WithNotes] adds its method for notes.
 type base struct {
 	lock.Locker // nil
 	calls       *Calls
-	place       Place
+	backend     Backend
 }
 
-// NewLocker returns a Locker for a Place whose calls are among c.
-func NewLocker(c *Calls, p Place) lock.Locker {
-	b := base{calls: c, place: p}
+// NewLocker returns a Locker that uses a Backend and counts its calls in c.
+func NewLocker(c *Calls, p Backend) lock.Locker {
+	b := base{calls: c, backend: p}
 	return WithNotes(b, b.note)
 }
 
-// The functions that package lock gives to its engines alone.
+// Functions that package lock gives only to its engines, see package engine.
 var (
 	// NewLease begins a lease. Its context has the values of ctx and does not end with ctx.
-	// The events may be nil.
+	// events may be nil.
 	NewLease = engine.NewLease.(func(ctx context.Context, name string, owner lock.Owner, events func(lock.Event), g engine.Grant) *lock.Lease)
-	// WithNotes returns a Locker that reads the notes of its locks by a function.
+	// WithNotes returns l with a method that reads notes by the function read.
 	WithNotes = engine.WithNotes.(func(l lock.Locker, read func(ctx context.Context, name string) (engine.Note, error)) lock.Locker)
 )
 
-// Acquire takes a lock, waiting for it as long as ctx allows, see [lock.Locker].
+// Acquire implements [lock.Locker].
 func (b base) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	return b.acquire(ctx, name, o, true)
 }
 
-// TryAcquire takes a lock if it is free, see [lock.Locker].
+// TryAcquire implements [lock.Locker].
 func (b base) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
 	return b.acquire(ctx, name, o, false)
 }
@@ -221,11 +223,11 @@ func (b base) acquire(ctx context.Context, name string, o *lock.AcquireOptions, 
 		return nil, fmt.Errorf("%s: %w", b.calls.settings.Engine, err)
 	}
 	defer b.calls.Done()
-	return b.place.Acquire(ctx, call, wait)
+	return b.backend.Acquire(ctx, call, wait)
 }
 
-// Acquire is Begin for a call of Acquire or TryAcquire. The error wraps [lock.ErrInvalid]
-// if the name or the TTL is invalid.
+// Acquire begins a call of Acquire or TryAcquire, which must end with Done. The error wraps
+// [lock.ErrInvalid] if the name or the TTL is invalid, or is [lock.ErrClosed].
 func (c *Calls) Acquire(name string, o *lock.AcquireOptions) (Call, error) {
 	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events, Options: *cmp.Or(o, &lock.AcquireOptions{})}
 	call.Options.TTL = cmp.Or(call.Options.TTL, c.settings.TTL)
@@ -236,17 +238,17 @@ func (c *Calls) Acquire(name string, o *lock.AcquireOptions) (Call, error) {
 	return call, err
 }
 
-// Status returns who has a lock, see [lock.Locker].
+// Status implements [lock.Locker].
 func (b base) Status(ctx context.Context, name string) (lock.Status, error) {
-	return about(ctx, b.calls, "status", name, b.place.Status)
+	return about(ctx, b.calls, "status", name, b.backend.Status)
 }
 
-// note returns the note of a lock and the time of its place.
+// note returns the note of a lock, and the time of the backend.
 func (b base) note(ctx context.Context, name string) (engine.Note, error) {
-	return about(ctx, b.calls, "note", name, b.place.Note)
+	return about(ctx, b.calls, "note", name, b.backend.Note)
 }
 
-// about returns what ask says of the lock with a name, or the zero T with an error.
+// about calls ask for a lock, within a call of c. what names the question in errors.
 func about[T any](ctx context.Context, c *Calls, what, name string, ask func(context.Context, string) (T, error)) (result T, err error) {
 	if err := lock.CheckName(name); err != nil {
 		return result, err
@@ -262,20 +264,21 @@ func about[T any](ctx context.Context, c *Calls, what, name string, ask func(con
 	return result, nil
 }
 
-// List returns the status of every lock that is held, see [lock.Locker].
+// List implements [lock.Locker].
 func (b base) List(ctx context.Context) ([]lock.Status, error) {
 	if err := b.calls.Begin(); err != nil {
 		return nil, err
 	}
 	defer b.calls.Done()
-	held, err := b.place.List(ctx)
+	held, err := b.backend.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: list: %w", b.calls.settings.Engine, err)
 	}
 	return held, nil
 }
 
-// Held returns the status of every lock that is held, of those with names, in their order.
+// Held returns the status of the locks with these names that are held, sorted by name. status
+// reads one status.
 func Held(ctx context.Context, names []string, status func(ctx context.Context, name string) (lock.Status, error)) (held []lock.Status, err error) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -290,7 +293,7 @@ func Held(ctx context.Context, names []string, status func(ctx context.Context, 
 	return held, nil
 }
 
-// Close ends waiting calls with [lock.ErrClosed] and waits until all have returned.
+// Close implements [lock.Locker].
 func (b base) Close() error {
 	b.calls.Close()
 	return nil

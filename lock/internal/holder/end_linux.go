@@ -14,7 +14,7 @@ import (
 	"github.com/oidkit/oid/internal/backoff"
 )
 
-// awaitEnd returns nil once p, a process of this host, has ended.
+// awaitEnd waits until p, a process of this host, has ended.
 func awaitEnd(ctx context.Context, p gpid.Process) error {
 	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -24,8 +24,8 @@ func awaitEnd(ctx context.Context, p gpid.Process) error {
 	}
 	f := os.NewFile(uintptr(fd), "pidfd")
 	defer f.Close()
-	// The pid may have been given to another process before the descriptor was
-	// opened; from here on it means one process.
+	// The kernel may have reused the pid before the descriptor was opened. From now on the
+	// descriptor stands for one process: check that it is p.
 	if alive, err := p.Alive(); err != nil || !alive {
 		return err
 	}
@@ -49,8 +49,8 @@ func awaitEnd(ctx context.Context, p gpid.Process) error {
 	return errors.Join(err, failed)
 }
 
-// awaitGroup returns nil once no process of a process group runs. There is no
-// descriptor for a group, so it looks again and again.
+// awaitGroup waits until no process of a group runs. The kernel has no descriptor for a
+// group, so awaitGroup polls.
 func awaitGroup(ctx context.Context, pgid int) error {
 	pause := backoff.Backoff{First: 2 * time.Millisecond, Max: 25 * time.Millisecond}
 	for pgid > 0 && !groupEnded(pgid) {
@@ -61,8 +61,8 @@ func awaitGroup(ctx context.Context, pgid int) error {
 	return nil
 }
 
-// groupEnded reports whether no process of a process group runs. What its parent
-// has not yet waited for does not run. When in doubt the group runs.
+// groupEnded reports whether no process of a group runs. Zombies do not run. In doubt it
+// returns false.
 func groupEnded(pgid int) bool {
 	if err := unix.Kill(-pgid, 0); errors.Is(err, unix.ESRCH) {
 		return true
@@ -78,7 +78,7 @@ func groupEnded(pgid int) bool {
 		}
 		text, err := os.ReadFile("/proc/" + e.Name() + "/stat")
 		if err != nil {
-			continue // it has ended, as far as one can see
+			continue // probably it has ended
 		}
 		// After the last parenthesis: state, parent, process group.
 		s := string(text)
@@ -91,5 +91,5 @@ func groupEnded(pgid int) bool {
 			return false
 		}
 	}
-	return seen > 0 // if none was seen, /proc hides the processes of others
+	return seen > 0 // if 0, /proc hides the processes of other users
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// On other systems than Linux gpid.Process.Alive fails, so that nobody calls
-// these.
+// gpid.Process.Alive fails on systems other than Linux, so nobody calls these functions.
 
 func awaitEnd(context.Context, gpid.Process) error { return errors.ErrUnsupported }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// place is a place of locks in memory, for tests whose time is that of a bubble. Its
+// backend keeps locks in memory, for tests whose time is that of a bubble. Its
 // clock is ahead by skew.
-type place struct {
+type backend struct {
 	lock.Locker
 	skew time.Duration
 
@@ -28,19 +28,19 @@ type place struct {
 	slow   time.Duration // how long an answer to a read of the note is under way
 }
 
-// held is a lease in a place.
+// held is a lease in a backend.
 type held struct {
-	p     *place
+	p     *backend
 	fence uint64
 }
 
-// openPlace makes a place a Locker.
-func openPlace(p *place) *place {
+// openBackend returns p as a Locker.
+func openBackend(p *backend) *backend {
 	p.Locker = calls.WithNotes(nil, p.readNote)
 	return p
 }
 
-func (p *place) readNote(ctx context.Context, _ string) (engine.Note, error) {
+func (p *backend) readNote(ctx context.Context, _ string) (engine.Note, error) {
 	select {
 	case <-time.After(p.slow):
 	case <-ctx.Done():
@@ -51,13 +51,13 @@ func (p *place) readNote(ctx context.Context, _ string) (engine.Note, error) {
 	return engine.Note{Text: p.note, Now: time.Now().Add(p.skew)}, p.broken
 }
 
-func (p *place) Status(_ context.Context, name string) (lock.Status, error) {
+func (p *backend) Status(_ context.Context, name string) (lock.Status, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.status(name), nil
 }
 
-func (p *place) status(name string) lock.Status {
+func (p *backend) status(name string) lock.Status {
 	s := lock.Status{Name: name, Held: p.holder != nil}
 	if s.Held {
 		s.Fence = p.holder.fence
@@ -65,13 +65,13 @@ func (p *place) status(name string) lock.Status {
 	return s
 }
 
-func (p *place) TryAcquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
+func (p *backend) TryAcquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.take(ctx, name)
 }
 
-func (p *place) take(ctx context.Context, name string) (*lock.Lease, error) {
+func (p *backend) take(ctx context.Context, name string) (*lock.Lease, error) {
 	if p.holder != nil {
 		return nil, &lock.HeldError{Status: p.status(name)}
 	}
@@ -82,7 +82,7 @@ func (p *place) take(ctx context.Context, name string) (*lock.Lease, error) {
 	}), nil
 }
 
-func (p *place) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
+func (p *backend) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions) (*lock.Lease, error) {
 	for {
 		p.mu.Lock()
 		lease, err := p.take(ctx, name)
@@ -103,7 +103,7 @@ func (p *place) Acquire(ctx context.Context, name string, _ *lock.AcquireOptions
 }
 
 // clear frees the lock, loses the note as well if forget is set, and wakes all waiters.
-func (p *place) clear(forget bool) {
+func (p *backend) clear(forget bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free()
@@ -112,7 +112,7 @@ func (p *place) clear(forget bool) {
 	}
 }
 
-func (p *place) free() {
+func (p *backend) free() {
 	p.holder = nil
 	for _, turn := range p.queue {
 		close(turn)
