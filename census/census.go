@@ -1,67 +1,78 @@
-// Package census analyses all ObjectIds of a collection: when its documents were
-// created, by how many processes, and which ids deserve attention.
+// Package census analyses all ObjectIds of a collection. It tells when the documents were
+// created, how many processes created them, and which ids deserve attention.
 //
-// Start with [New], read sources into the [Census] with [Census.Read], and get the
-// [Report]:
+// Create a [Census] with [New], read sources into it with [Census.Read], and ask for a
+// [Report] with [Census.Report]:
 //
 //	c := census.New(nil)
+//	defer c.Close()
 //	err := c.Read(ctx, "orders.bson", file)
 //	r, err := c.Report(nil)
 //	for _, f := range r.Findings {
 //		fmt.Println(f.Title, f.Reason)
 //	}
 //
-// [Formats] lists what can be read. [Compare] finds the ids that only one of two
-// censuses has. The command "oid census" writes reports as text, as JSON and as pages.
+// [Formats] lists the formats that a census reads. [Compare] finds the ids that only one
+// of two censuses contains. The command "oid census" writes reports as text, JSON and HTML.
+//
+// # Terms
+//
+// The process value is the five bytes of an id between its time and its counter. Normally
+// one process uses one process value, starts its counter at a random number and adds one
+// for each id. A counter that does anything else makes a break.
+//
+// A source is what a census reads: a file, an archive or a stream. Ids outside
+// Options.Range, from before 2009 or from the future are not plausible; they are counted
+// apart.
 //
 // # What is promised
 //
-// Every id counts: numbers are not estimated from a sample. A census needs at most
-// 24 bytes of memory for each id, and some hundred megabytes in addition, whatever
-// the size of the documents; beyond a limit, see Options.Memory, ids go to disk, and the
-// numbers are the same. No input makes it crash or run for ever. Unreadable
-// records are reported with their positions and skipped, and what was read before
-// still counts.
+// A census counts every id; it does not estimate from a sample. It needs at most 24 bytes
+// of memory for each id plus a few hundred megabytes, whatever the size of the documents.
+// Ids beyond Options.Memory go to a temporary file, which does not change the results. No
+// input makes a census crash or run for ever. Unreadable documents are skipped and
+// reported with their positions.
 //
 // # What is not promised
 //
-// An id contains its process value and its creation time by the clock of that
-// process. Everything else is inferred from the counters of each process value:
+// An id contains a process value and a creation time by the clock of its process. A census
+// infers everything else from the counters of each process value:
 //
-//   - Gaps are counter values that are not in the data. They were used for other
-//     collections, for documents that are deleted, or not at all. If a
-//     process creates 2^24 ids or more elsewhere between two ids in the data, its
-//     counter wraps, and each full round of 2^24 is not counted. Between one run of a
-//     process and the next there are no gaps.
-//   - A clock step backwards shows as ids whose counters go on where later ids ended.
-//     A step in a period without ids does not show, nor one by less than some
-//     seconds; a step forwards never does.
-//   - A shared process value shows as sequences of counters that alternate. Some
-//     twenty ids of each process are enough. Runs that follow each other, with the
-//     same process value, are restarts.
-//   - A resumed state shows as runs whose counters begin among those that were used
-//     before. A single one among 1,000 ids or more may be a restart.
-//   - Threads that reserve counters in blocks look like clock steps and shared values.
-//     Where they explain the ids, nothing is claimed.
-//   - Findings about single processes must be so unlikely by chance that one in 16,384
-//     censuses has a wrong one. What is less certain, but unlikely in one of 64 process
-//     values, is in Report.Doubts, and so is a process that creates most of its ids
-//     elsewhere, by 16,384 counters from id to id. All other breaks are restarts.
-//   - Ids from before 2009 and from the future are reported and are no evidence of
+//   - Gaps are counter values that are not found in the data. The process used them for
+//     another collection or for documents that were deleted later, or it did not use them.
+//     If a process creates 2^24 ids or more elsewhere between two ids in the data, its
+//     counter wraps around, and full rounds are not counted. Counters between two runs of
+//     a process are not gaps.
+//   - A clock step backwards is recognized by counters that continue while the time
+//     decreases. Steps of a few seconds and steps in a period without ids are not
+//     recognized. Steps forwards are never recognized.
+//   - A shared process value is recognized by sequences of counters that alternate. About
+//     twenty ids from each process are enough. Runs one after another that have the same
+//     process value are restarts.
+//   - A resumed state is recognized by runs that begin at counters that were used before.
+//     If there is only one such run in 1,000 ids or more, it may be a restart.
+//   - Threads that reserve counters in blocks look like clock steps and shared values. If
+//     they explain the ids, a census reports no finding.
+//   - Chance causes a wrong finding about single processes in one of 16,384 censuses.
+//     Weaker evidence, which chance causes in one of 64 process values, is listed in
+//     Report.Doubts. So are processes that create most of their ids elsewhere, with more
+//     than 16,384 counters from one id to the next. All other breaks count as restarts.
+//   - Ids from before 2009 and ids from the future are reported. They are not evidence of
 //     anything else.
 //
 // # Design
 //
-// Each id becomes a record of 16 bytes in the list of its process value. When memory is
-// full, the lists are sorted and written to disk (internal/idset). They are read again for
-// a few process values at a time.
-// Dumps are mostly in order of time, so these lists are nearly sorted, and one pass over each
-// follows its counter (process.go). Only a process value that is not simply one
-// process with a clock that runs forwards is divided into lines (lines.go), of which
-// those that overlap or adjoin make a cluster (cluster.go). Its ids are examined in the
-// order of their counters (sequence.go). A verdict adds up the evidence (suspects.go) of the
-// whole life of a process value against a healthy process (judge.go). Every threshold is
-// in thresholds.go.
+// Each id becomes a record of 16 bytes in a list for its process value. When memory is
+// full, the lists are sorted and written to disk (internal/idset). They are read back for a
+// few process values at a time.
+//
+// Dumps are mostly in order of time, so these lists are nearly sorted, and one pass over
+// each list follows the counter (process.go). A process value with breaks is divided into
+// lines, the stretches in which its counter continues (lines.go). Lines whose counters
+// overlap or adjoin form a cluster (cluster.go), whose ids are examined in the order of
+// their counters (sequence.go). Then judge.go compares two explanations: a fault, or the
+// life of a healthy process. It adds up the evidence of all breaks (suspects.go). Every
+// threshold is in thresholds.go.
 package census
 
 import (
@@ -80,54 +91,54 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Options define what a [Census] counts. The zero Options, like a nil pointer, are
-// ready to use.
+// Options configure a [Census]. A nil pointer and the zero Options mean the defaults.
 type Options struct {
-	// Field is the field that is read from documents, with dots for one inside
-	// another. Of an array on its path, every element counts.
-	// Default: "_id".
+	// Field is the field whose values are read. A dot separates a nested field from its
+	// parent, as in "customer.id". If a field on the path is an array, the census reads
+	// all its elements. Default: "_id".
 	Field string
 
-	// Format is how the sources are written. Default: [FormatAuto].
+	// Format is the format of the sources. Default: [FormatAuto].
 	Format Format
 
-	// Column is the column that is read from CSV. Default: Field.
+	// Column is the column that is read from CSV. Default: the same as Field.
 	Column string
 
-	// Collection is the only collection to read from a [FormatArchive], with or
-	// without the database's name before it. Default: all.
+	// Collection limits a [FormatArchive] to one collection: "orders" or "shop.orders".
+	// Default: all collections.
 	Collection string
 
-	// Workers is how many goroutines may work at once. Default: one for each core.
+	// Workers is the number of goroutines that parse and sort. Default: one for each
+	// core.
 	Workers int
 
-	// Unpacked, if it is set, is called with the number of bytes that were just
-	// decompressed. Its error ends the reading.
+	// Unpacked, if not nil, is called after each piece of compressed data with the number
+	// of bytes it decompressed to. If it returns an error, Read ends with that error.
 	Unpacked func(bytes int) error
 
-	// MaxWindow is how much memory decompression may take, in bytes. Default:
-	// 128 MiB, what "zstd --long" needs.
+	// MaxWindow limits the memory of a zstd decoder, in bytes. Default: 128 MiB, which is
+	// enough for files that "zstd --long" wrote.
 	MaxWindow uint64
 
-	// Range holds the ids to count; others are only counted as being outside.
-	// Default: all.
+	// Range selects the ids to count. Ids outside are only counted in Report.Outside.
+	// Default: all ids.
 	Range objectid.Range
 
-	// Now is the reference time: ids more than five minutes later count as made
-	// in the future. Default: the system's time.
+	// Now is the reference time. Ids created more than five minutes after it count as
+	// ids from the future. Default: the time at which New is called.
 	Now time.Time
 
-	// MaxIDs, if above 0, is how many ids to take at most; [Census.Read] then
-	// returns [ErrLimit]. Default: no limit.
+	// MaxIDs, if greater than 0, limits the number of ids. [Census.Read] returns
+	// [ErrLimit] when a source exceeds it. Default: no limit.
 	MaxIDs int64
 
-	// Keep, if it is set, is called before ids are kept in memory, 16 bytes for
-	// each. Its error ends the reading.
+	// Keep, if not nil, is called with the number of ids that the census is about to
+	// store, at 16 bytes each. If it returns an error, Read ends with that error.
 	Keep func(ids int) error
 
-	// Memory is about how many bytes of memory to use at most. Ids for which there
-	// is no room are spilled to a temporary file, in the folder that os.TempDir
-	// names. Default: [MemoryLimit]. 100 MB is the least that is kept to.
+	// Memory limits the memory of the census, approximately, in bytes. Ids that do not
+	// fit go to a temporary file in os.TempDir. Limits below 100 MB may be exceeded.
+	// Default: [MemoryLimit].
 	Memory int64
 }
 
@@ -144,7 +155,7 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// reading returns how a source is read.
+// reading returns the options for reading a source.
 func (o *Options) reading() source.Options {
 	return source.Options{
 		Field: o.Field, Format: string(o.Format), Column: o.Column, Collection: o.Collection, Workers: o.Workers,
@@ -152,66 +163,69 @@ func (o *Options) reading() source.Options {
 	}
 }
 
-// ErrTooMany is returned for sources that together have more than 2^32 - 1 documents
-// or lines, more than positions can be recorded.
+// ErrTooMany is returned when the sources of a census have more than 2^32 - 1 documents
+// or lines together. Positions are 32-bit numbers.
 var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 
-// ErrLimit is returned for sources with more ids than Options.MaxIDs.
+// ErrLimit is returned when the sources have more ids than Options.MaxIDs.
 var ErrLimit = errors.New("census: too many ids")
 
-// Census collects ids. It needs 16 to 24 bytes of memory for each, whatever the size
-// of the documents, or of disk beyond Options.Memory: Close removes what is there.
-// Goroutines must not share one.
+// Census collects the ids of one or more sources for a [Report]. Each id takes 16 to 24
+// bytes in memory or, beyond Options.Memory, on disk. Call Close after use. A Census is
+// not safe for concurrent use.
 type Census struct {
 	options Options
 
 	collections []*collection
 	sources     []*Source
-	places      uint32 // documents or lines so far
+	places      uint32 // documents, lines and rows of all sources so far
 	taken       int64  // ids inside the range
 	spans       []placeSpan
-	partial     string // see Report
+	partial     string // see Report.Partial
 
 	space idset.Space
 }
 
-// placeSpan is a stretch of places that belong to one source.
+// placeSpan is a stretch of consecutive places that belong to one source. The place of an
+// id is the number of its document, line or row, counted through all sources from 0.
 type placeSpan struct {
-	place  uint32
+	place  uint32 // the first one
 	source *Source
-	number int64 // of the document at place, counted from 0
+	number int64 // of the document at the first place, counted from 0 within the source
 }
 
-// New returns an empty census.
+// New returns an empty census. If o is nil, the defaults hold.
 func New(o *Options) *Census {
 	c := &Census{options: o.withDefaults()}
 	c.space = idset.Space{Room: inMemory(c.options.Memory), Workers: c.options.Workers}
 	return c
 }
 
-// Units returns how many documents, lines and rows have been read.
+// Units returns the number of documents, lines and rows that have been read.
 func (c *Census) Units() int64 { return int64(c.places) }
 
-// EndEarly makes reports say that the census ended before all sources were read, and
-// why.
+// EndEarly marks the census as incomplete: later reports give why in Report.Partial.
 func (c *Census) EndEarly(why string) { c.partial = why }
 
-// Read adds the ids in in, up to its end. A report shows the source under the given
-// name. The error contains where in the source reading stopped, and why; what was
-// read before still counts, and the report repeats the error. It wraps
-// [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], in's error or the context's
-// cause.
+// Read reads in to its end and adds its ids. The name identifies the source in errors and
+// reports.
 //
-// A document or line that cannot be read is not an error if those after it can be:
-// see [Source.Broken].
+// If reading stops early, Read returns an error with the reason and the position in the
+// source. It wraps [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], the error of in or
+// the cause of ctx. Ids that were read before still count, and Source.Error in the report
+// has the error.
 //
-// Read may leave a goroutine behind that waits for in, if in hangs.
+// An unreadable document or line is not an error if reading can continue behind it: it is
+// counted in [Source].Broken.
+//
+// If in hangs when ctx is done, Read returns and leaves a goroutine that waits for in.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 	return c.ReadCollection(ctx, name, "", in)
 }
 
-// ReadCollection is [Census.Read] for the ids of the collection with the given name,
-// which is judged by itself. All sources without a collection's name are judged as one.
+// ReadCollection does the same as [Census.Read] and names the collection of the ids. Each
+// collection gets its own analysis and report. All sources read without the name of a
+// collection are analysed as one collection.
 func (c *Census) ReadCollection(ctx context.Context, name, collection string, in io.Reader) error {
 	src := c.addSource(&Source{Name: name, Collection: collection, Format: FormatAuto})
 	o := c.options.reading()
@@ -228,7 +242,7 @@ func (c *Census) ReadCollection(ctx context.Context, name, collection string, in
 	return nil
 }
 
-// take adds a batch.
+// take adds a batch of src to the census.
 func (c *Census) take(src *Source, b *source.Batch) error {
 	if b.Collection != "" {
 		src = c.part(src, b.Collection)
@@ -269,7 +283,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	return c.space.Fit()
 }
 
-// keep counts n ids, unless they are too many.
+// keep counts n more ids. It returns an error if that exceeds a limit.
 func (c *Census) keep(n int64) error {
 	if limit := c.options.MaxIDs; limit > 0 && c.taken+n > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
@@ -290,7 +304,7 @@ func (c *Census) addSource(src *Source) *Source {
 	return src
 }
 
-// part returns the source for the collection of the archive src with a name.
+// part returns the source for one collection of the archive src.
 func (c *Census) part(src *Source, name string) *Source {
 	p := src.parts[name]
 	if p == nil {
@@ -301,14 +315,14 @@ func (c *Census) part(src *Source, name string) *Source {
 	return p
 }
 
-// position returns where place is.
+// position converts a place to a position in a source.
 func (c *Census) position(place uint32) Position {
 	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].place > place }) - 1
 	sp := c.spans[i]
 	return Position{sp.source.Name, sp.source.Collection, sp.source.Unit, sp.number + int64(place-sp.place) + 1}
 }
 
-// latestSecond is the last second that is not the future.
+// latestSecond returns the last second that does not count as the future.
 func latestSecond(now time.Time) uint32 {
 	return uint32(min(max(now.Add(era.Tolerance).Unix(), int64(earliest)), math.MaxUint32))
 }

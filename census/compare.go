@@ -13,36 +13,39 @@ import (
 type Difference struct {
 	// Field is the field that was read.
 	Field string
-	// A and B are the two sides.
+	// A and B describe the two censuses.
 	A Side
 	B Side
-	// Both is how many different ids are on both sides.
+	// Both is the number of different ids that both censuses contain.
 	Both int64
 }
 
-// Side is one of the two sides of a [Difference].
+// Side is one of the two censuses in a [Difference].
 type Side struct {
 	Sources []*Source
-	// Distinct is how many different ids there are.
+	// Distinct is the number of different ids in this census.
 	Distinct int64
-	// Only is how many of them are not on the other side, First and Last the
-	// times of the earliest and the latest of these, and Examples some of them.
+	// Only is the number of different ids that only this census contains. First and Last
+	// are their earliest and latest creation times, nil if there are none; Examples are
+	// a few of them.
 	Only     int64
 	First    *time.Time
 	Last     *time.Time
 	Examples []Example
-	// Others is how many values of other types were not compared.
+	// Others is the number of values that were not compared because they are not ids.
 	Others int64
 
 	census *Census
 }
 
-// Compare finds the ids that only one of two censuses has, for example of a dump and
-// its collection, or of yesterday and today. Values of other types are not compared, but
-// strings of 24 hexadecimal digits are, in a collection without a single ObjectId. Where a
-// side has several collections, those of the same name are compared. If only is not nil,
-// it is called with every id that one side alone has, by process value and time; its
-// error ends the comparison and is returned.
+// Compare finds the ids that only one of two censuses contains, for example to compare a
+// dump with its collection. If only is not nil, Compare calls it with each of these ids, in
+// the order of process value, time and counter; if only returns an error, Compare returns
+// that error.
+//
+// If a census has several collections, Compare compares those with equal names. It compares
+// ObjectIds, or strings of 24 hexadecimal digits in a collection without ObjectIds. Other
+// values are only counted.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return nil, err
@@ -57,8 +60,8 @@ func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Differen
 	return d, nil
 }
 
-// pairs returns the collections of a and b to compare with each other. With one on
-// each side these are meant, whatever their names are.
+// pairs returns the collections of a and b to compare with each other: those with equal
+// names. If each side has only one, these two are compared whatever their names are.
 func pairs(a, b *Census) (out [][2]*collection) {
 	inA, inB := a.used(), b.used()
 	single := len(inA) == 1 && len(inB) == 1
@@ -119,7 +122,7 @@ func (s *Side) only(r idset.Record) {
 	}
 }
 
-// Broken reports whether something of either side could not be read.
+// Broken reports whether a part of either census could not be read; see [Report.Broken].
 func (d *Difference) Broken() bool {
 	return (&Report{Sources: d.A.Sources}).Broken() || (&Report{Sources: d.B.Sources}).Broken()
 }

@@ -5,50 +5,51 @@ import (
 	"time"
 )
 
-// The kinds of events that are not findings. Other events have the kind of the finding
-// about the process concerned.
+// The kinds of events in the history of a collection. Events about a single process have
+// the kind of a finding instead, such as [KindClockStep].
 const (
-	// KindOutage: no id was created where there usually are many.
+	// KindOutage: no id was created in a period that usually has many.
 	KindOutage Kind = "outage"
-	// KindImport: far more ids were created than usually.
+	// KindImport: far more ids were created than usual.
 	KindImport Kind = "import"
-	// KindDeletion: ids that were created are not in the data.
+	// KindDeletion: many ids that were created in a period are not in the data.
 	KindDeletion Kind = "deletion"
 )
 
-// Event is something that happened in the life of a collection.
+// Event is something that happened at a known time, to a collection or to a process.
 type Event struct {
 	Kind  Kind
 	Start time.Time
 	End   time.Time // not before Start
-	// Size is how many ids are concerned: those of an import, about as many as are
-	// missing after a deletion, or as an outage would usually have had; of a clock
-	// step, seconds.
+	// Size is the approximate number of ids: those beyond the usual number in an import,
+	// those missing after a deletion, or those usual in the time of an outage. For a clock
+	// step it is a number of seconds.
 	Size int64
-	// Share is the part of the ids created then that a deletion took, from 0 to 1.
+	// Share is, for a deletion, the fraction of the ids created in that time that is
+	// missing, from 0 to 1.
 	Share float64
-	// Process is the process value concerned, or empty.
+	// Process is the process value, for an event about a single process; else empty.
 	Process string
-	// Usual is what an outage differs from: "all 212 other days have ids".
+	// Usual says, for an outage, what is usual: "all 212 other days have ids".
 	Usual string
-	// Confidence is how sure it is. An outage is certain if chance makes one in e^12
-	// histories, likely in e^7, and possible in e^4.6, or if other silences of the
-	// collection have lengths so different that this may be one of them.
+	// Confidence is how certain the event is. Chance causes a certain outage in one of
+	// e^12 collections, a likely one in one of e^7, a possible one in one of e^4.6. An
+	// outage is only possible, too, if the collection has pauses of very different
+	// lengths.
 	Confidence Confidence
 }
 
-// Confidence is how sure something is.
+// Confidence is how certain an [Event] is.
 type Confidence string
 
-// The confidences.
 const (
 	ConfidenceCertain  Confidence = "certain"
 	ConfidenceLikely   Confidence = "likely"
 	ConfidencePossible Confidence = "possible"
 )
 
-// events returns what happened, and how long a silence must be for an
-// outage, in the busiest and in the quietest hours of the week of a zone.
+// events returns the events of a collection. It also returns the shortest silence that is
+// recognized as an outage, in the busiest and in the quietest hours of the week in a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	out, shortest := h.outages(zone)
 	return slices.Concat(out, h.imports(), h.deletions()), shortest
@@ -58,7 +59,8 @@ func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*sec
 
 const secondsPerMinute = 60
 
-// imports returns the times with far more ids than usual, where that is known.
+// imports returns the times with far more ids than usual. Times for which the usual number
+// is not known are left out.
 func (h *history) imports() (out []Event) {
 	const window = 10 // minutes
 	var counts []int64
@@ -110,7 +112,7 @@ func (h *history) imports() (out []Event) {
 	return out
 }
 
-// deletions returns the days of which more ids are missing than of others.
+// deletions returns the days on which a larger share of the ids is missing than on others.
 func (h *history) deletions() (out []Event) {
 	days := h.hours() / 24
 	shares, ids, gaps := make([]float64, days), make([]int64, days), make([]int64, days)
@@ -168,7 +170,7 @@ func (h *history) deletions() (out []Event) {
 	return out
 }
 
-// faultEvents returns the events of single processes.
+// faultEvents returns the events about single processes.
 func (t *tally) faultEvents() (out []Event) {
 	need, _ := t.suspects.need(t.broken)
 	for f, of := range faultKinds {

@@ -15,38 +15,39 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Kind is what a [Finding] is about, or what an [Event] is.
+// Kind is the kind of a [Finding] or of an [Event].
 type Kind string
 
 const (
 	// KindDuplicate: an id occurs more than once.
 	KindDuplicate Kind = "duplicate"
-	// KindValuePerID: a program draws a new process value for every id.
+	// KindValuePerID: a program uses a new process value for every id.
 	KindValuePerID Kind = "value-per-id"
 	// KindSharedValue: several processes used one process value at the same time.
 	KindSharedValue Kind = "shared-process-value"
-	// KindClockStep: the clock of a process was set backwards by two seconds or
-	// more.
+	// KindClockStep: the clock of a process was set backwards by two seconds or more.
 	KindClockStep Kind = "clock-step"
-	// KindResumed: a process used counters again, later: a saved state was resumed.
+	// KindResumed: a process used the same counters a second time, because a saved state
+	// of it was resumed.
 	KindResumed Kind = "resumed-state"
-	// KindNoSequence: the counters of a process value do not count: most of its ids
-	// follow none of the others.
+	// KindNoSequence: the counters of a process value do not count up. Most of them do not
+	// continue any other.
 	KindNoSequence Kind = "no-sequence"
-	// KindFuture: an id is more than five minutes ahead of the reference time.
+	// KindFuture: an id was created more than five minutes after the reference time.
 	KindFuture Kind = "future"
-	// KindTooEarly: an id is from before 2009, when MongoDB did not exist.
+	// KindTooEarly: an id was created before 2009, when MongoDB did not exist.
 	KindTooEarly Kind = "too-early"
-	// KindBound: an id has only a time. Its other eight bytes are all 00 or all FF.
+	// KindBound: an id is a bound for queries by time. Its eight bytes after the time are
+	// all 00 or all FF.
 	KindBound Kind = "bound"
-	// KindMixedTypes: the field has values of other types than ObjectId, too.
+	// KindMixedTypes: the field contains ObjectIds and values of other types.
 	KindMixedTypes Kind = "mixed-types"
 )
 
 type kindTexts struct {
 	kind      Kind
 	counts    string // what Finding.Count counts
-	one, many string // after how many there are; the details follow
+	one, many string // the title after the number; details follow it
 	reason    string
 }
 
@@ -94,46 +95,48 @@ var kinds = []kindTexts{
 	},
 }
 
-// Kinds returns all kinds, in the order of a report.
+// Kinds returns the kinds of findings, in the order in which a report lists them.
 func Kinds() []Kind { return each.Of(kinds, func(k kindTexts) Kind { return k.kind }) }
 
-// texts returns the row of kinds for k.
+// texts returns the texts of k.
 func (k Kind) texts() *kindTexts {
 	return &kinds[slices.IndexFunc(kinds, func(t kindTexts) bool { return t.kind == k })]
 }
 
-// Counts returns what Finding.Count counts: ids, processes or values.
+// Counts returns what Finding.Count counts for findings of kind k: "ids", "processes" or
+// "values".
 func (k Kind) Counts() string { return k.texts().counts }
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
 	Kind Kind
-	// Count is how many are concerned of what Kind.Counts returns.
+	// Count is the number of ids, processes or values with the finding; [Kind.Counts]
+	// tells which of the three.
 	Count int64
-	// Title is what was found. Reason is why it matters, what may have caused it
-	// and what to do.
+	// Title says what was found. Reason says why it matters, what may have caused it and
+	// what to do.
 	Title  string
 	Reason string
-	// Evidence is, of findings about processes, the numbers that show it of the process
-	// of which it is the most certain, in one sentence; else empty.
+	// Evidence is, for a finding about processes, one sentence with the numbers of the
+	// most certain case; else empty.
 	Evidence string
-	// Examples are some of the ids concerned.
+	// Examples are a few of the ids that have or show the finding.
 	Examples []Example
 }
 
-// newFinding returns the finding of n, with details after the title.
+// newFinding returns a finding with the count n and with details after the title.
 func newFinding(k Kind, n int64, details string, examples []Example) Finding {
 	text := k.texts()
 	return Finding{Kind: k, Count: n, Title: phrase.Count(n, text.one, text.many) + details, Reason: text.reason, Examples: examples}
 }
 
-// Example is an id that shows a [Finding].
+// Example is an id that has or shows a [Finding].
 type Example struct {
 	ID objectid.ID
-	// Time is the creation time in the id.
+	// Time is the creation time of the id.
 	Time     time.Time
 	Position Position
-	// Note is what the example shows, or empty.
+	// Note explains the example, or is empty.
 	Note string
 }
 
@@ -172,10 +175,10 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	return out
 }
 
-// faultKinds are the findings and events about single processes, by fault.
+// faultKinds are the kinds of findings and events about single processes, by fault.
 var faultKinds = [faults]struct {
 	kind  Kind
-	notes [2]string // of two examples in turn
+	notes [2]string // for the first and the second example of each pair
 }{
 	shared:     {KindSharedValue, [2]string{}},
 	stepped:    {KindClockStep, [2]string{"before", "after"}},
@@ -183,8 +186,8 @@ var faultKinds = [faults]struct {
 	noSequence: {KindNoSequence, [2]string{}},
 }
 
-// processFindings returns the findings about one process each, and about ids of which each
-// has a process value of its own.
+// processFindings returns the findings about process values: those about single ones, and
+// the one about programs that use a new process value for every id.
 func (c *Census) processFindings(t *tally) (out []Finding) {
 	need, _ := t.suspects.need(t.broken)
 	for f, of := range faultKinds {
@@ -224,23 +227,22 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 	return append(out, finding)
 }
 
-// DoubtKind is why something cannot be told of a process.
+// DoubtKind is the reason why a census cannot tell whether a process has a fault.
 type DoubtKind string
 
 const (
-	// DoubtFewIDs: too few ids of the process are in the data.
+	// DoubtFewIDs: the data contain too few ids of the process.
 	DoubtFewIDs DoubtKind = "few-ids"
-	// DoubtWeak: chance explains what looks like a fault, but not often.
+	// DoubtWeak: the evidence of a fault is weak. Chance might cause it.
 	DoubtWeak DoubtKind = "weak-evidence"
-	// DoubtBlocks: threads that reserve counters in blocks look like that, and so do
-	// clocks that are set backwards and processes that share a value.
+	// DoubtBlocks: either the process has a fault, or its threads reserve counters in
+	// blocks, which looks the same.
 	DoubtBlocks DoubtKind = "blocks"
-	// DoubtNoSequence: most ids follow none of the others.
+	// DoubtNoSequence: the counters of most ids do not continue any other counter.
 	DoubtNoSequence DoubtKind = "no-sequence"
 )
 
-// doubtReasons are why it cannot be told whether processes have a fault, after how many
-// there are.
+// doubtReasons are the ends of the sentences in Doubt.Reason.
 var doubtReasons = [...]struct {
 	kind   DoubtKind
 	reason string
@@ -251,19 +253,19 @@ var doubtReasons = [...]struct {
 	{DoubtNoSequence, "most of their counters follow none of the others: a program that is started for every id, or random counters"},
 }
 
-// Doubt is breaks in the counters of some processes that may be a fault or the life of a
-// healthy process.
+// Doubt is about processes whose counters have breaks for which a census cannot tell the
+// cause: a fault, or the life of a healthy process.
 type Doubt struct {
 	Kind DoubtKind
-	// Processes is how many processes are concerned.
+	// Processes is the number of processes.
 	Processes int64
-	// Reason is what cannot be told, and why, in one sentence.
+	// Reason says in one sentence what cannot be told, and why.
 	Reason string
-	// Examples are ids of some of them.
+	// Examples are ids of a few of these processes.
 	Examples []Example
 }
 
-// doubts returns what cannot be told of the processes of a tally.
+// doubts returns the doubts about the processes of a tally.
 func (c *Census) doubts(t *tally) (out []Doubt) {
 	proof, weak := t.suspects.need(t.broken)
 	for i, d := range doubtReasons {
@@ -285,7 +287,7 @@ func (c *Census) doubts(t *tally) (out []Doubt) {
 	return out
 }
 
-// doubtOf returns what cannot be told of a process.
+// doubtOf returns the kind of doubt about a process, or "" for none.
 func (t *tally) doubtOf(p *process) DoubtKind {
 	switch proof, weak := t.suspects.need(t.broken); {
 	case p.bits() >= proof:

@@ -5,36 +5,38 @@ import (
 	"github.com/oidkit/oid/internal/each"
 )
 
-// Format is how a source is written. Compression with gzip or zstd is detected in every
-// format.
+// Format is the format of a source. In every format, compression with gzip or zstd is
+// detected and undone.
 type Format string
 
-// The formats.
 const (
 	// FormatAuto detects the format from the content.
 	FormatAuto Format = source.Auto
-	// FormatBSON is documents one after another, as in the files of mongodump.
+	// FormatBSON is a sequence of BSON documents, as in the .bson files of mongodump.
 	FormatBSON Format = source.BSON
 	// FormatArchive is the format of mongodump --archive.
 	FormatArchive Format = source.Archive
-	// FormatJSON is documents in MongoDB Extended JSON, canonical or relaxed: one to a
-	// line, over several lines, or as one array.
+	// FormatJSON is MongoDB Extended JSON, canonical or relaxed: one document per line,
+	// documents over several lines, or one array of documents.
 	FormatJSON Format = source.JSON
-	// FormatCSV is comma-separated values with the columns' names in the first row.
+	// FormatCSV is CSV with the names of the columns in the first row. Semicolons and tabs
+	// may separate columns, too.
 	FormatCSV Format = source.CSV
 	// FormatList is one id per line.
 	FormatList Format = source.List
-	// FormatGrep is any text: every run of exactly 24 hexadecimal digits is an id.
+	// FormatGrep is any text, except UTF-16. Every run of exactly 24 hexadecimal digits
+	// counts as an id. This format is never detected.
 	FormatGrep Format = source.Grep
 )
 
-// Formats returns all formats.
+// Formats returns all formats, FormatAuto first.
 func Formats() []Format { return each.Of(source.Formats(), func(f string) Format { return Format(f) }) }
 
 var (
-	// ErrFormat is wrapped by the error for a source that is in none of the formats.
+	// ErrFormat is wrapped by the error of [Census.Read] if the format of a source is not
+	// recognized, or if Options.Format is unknown.
 	ErrFormat = source.ErrFormat
 
-	// ErrEmpty is wrapped by the error for a source without a single byte.
+	// ErrEmpty is wrapped by the error of [Census.Read] for a source of 0 bytes.
 	ErrEmpty = source.ErrEmpty
 )

@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	// A census takes at most a half of the memory that there is, unless it is told
-	// otherwise.
+	// memoryShare: by default, a census uses one half of the available memory.
 	memoryShare = 2
 
-	// besides is what a census needs beside the ids: blocks of the sources, and what
-	// was found out about processes.
-	besides = 64 << 20
+	// overhead is the memory in bytes for everything except the ids: blocks of the sources
+	// and the analysis of processes.
+	overhead = 64 << 20
 
-	// leastInMemory is how many ids are in memory at least before some are spilled.
+	// leastInMemory is the least number of ids in memory before ids go to disk.
 	leastInMemory = 1 << 16
 )
 
-// inMemory returns how many ids may be in memory with a limit in bytes for everything.
-// Segments that are not full, and memory that the garbage collector has not reclaimed,
-// take a part of it.
+// inMemory returns how many ids may be in memory if all memory is limited to that many
+// bytes. A third of the memory for ids is left for segments that are not full and for
+// garbage.
 func inMemory(limit int64) int {
-	return int(max((limit-besides)/(idset.RecordSize*3/2), leastInMemory))
+	return int(max((limit-overhead)/(idset.RecordSize*3/2), leastInMemory))
 }
 
-// MemoryLimit returns the default of Options.Memory: half of the memory of the machine
-// or, if that is less, of its container; math.MaxInt64 if neither is known.
+// MemoryLimit returns the default of Options.Memory in bytes: half of the memory of the
+// machine or of the container, whichever is less. It returns math.MaxInt64 if both are
+// unknown.
 func MemoryLimit() int64 { return memoryLimit(os.DirFS("/")) }
 
 func memoryLimit(root fs.FS) int64 {
@@ -45,8 +45,8 @@ func memoryLimit(root fs.FS) int64 {
 	return n / memoryShare
 }
 
-// machineMemory reads the memory of the machine from /proc/meminfo, see proc(5). It is
-// math.MaxInt64 if it is not known.
+// machineMemory reads the size of the machine's memory from /proc/meminfo, see proc(5). It
+// returns math.MaxInt64 if the size is unknown.
 func machineMemory(root fs.FS) int64 {
 	data, _ := fs.ReadFile(root, "proc/meminfo")
 	_, total, _ := strings.Cut(string(data), "MemTotal:")
@@ -57,8 +57,8 @@ func machineMemory(root fs.FS) int64 {
 	return n << 10
 }
 
-// containerMemory reads the lowest limit of this process' control groups, of version 2
-// or 1, see cgroups(7). It is math.MaxInt64 if there is none.
+// containerMemory reads the lowest memory limit of this process's control groups, of
+// version 2 or 1, see cgroups(7). It returns math.MaxInt64 if there is none.
 func containerMemory(root fs.FS) int64 {
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	least := int64(math.MaxInt64)
@@ -73,8 +73,8 @@ func containerMemory(root fs.FS) int64 {
 		default:
 			continue
 		}
-		// A group is limited by those above it, too. In a container its path may be
-		// that on the host, and only the root exists.
+		// The limits of parent groups hold, too. In a container the path may be the one on
+		// the host, which does not exist here; the root does.
 		for group = path.Clean("/" + group); ; group = path.Dir(group) {
 			data, _ := fs.ReadFile(root, path.Join(tree, group, file))
 			if n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64); err == nil { // not "max"
@@ -88,6 +88,6 @@ func containerMemory(root fs.FS) int64 {
 	return least
 }
 
-// Close removes what a census has spilled to disk. The census must not be used
-// afterwards.
+// Close removes the temporary file of the census, if there is one. The census must not be
+// used afterwards.
 func (c *Census) Close() error { return c.space.Close() }

@@ -56,8 +56,8 @@ func TestMemoryLimit(t *testing.T) {
 // TestInMemory holds how many ids a limit allows.
 func TestInMemory(t *testing.T) {
 	for limit, want := range map[int64]int{
-		1: leastInMemory, besides: leastInMemory, besides + 24*leastInMemory + 23: leastInMemory,
-		besides + 24*(leastInMemory+1): leastInMemory + 1, besides + 24_000_000: 1_000_000,
+		1: leastInMemory, overhead: leastInMemory, overhead + 24*leastInMemory + 23: leastInMemory,
+		overhead + 24*(leastInMemory+1): leastInMemory + 1, overhead + 24_000_000: 1_000_000,
 	} {
 		if got := inMemory(limit); got != want {
 			t.Errorf("inMemory(%d) = %d, want %d", limit, got, want)

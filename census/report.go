@@ -10,21 +10,22 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// ReportOptions define what a [Report] shows of a census. The zero ReportOptions, like
-// a nil pointer, are ready to use.
+// ReportOptions configure a [Report]. A nil pointer and the zero ReportOptions mean the
+// defaults.
 type ReportOptions struct {
-	// By is the length of the timeline's buckets. Default: chosen to fit.
+	// By is the length of the timeline's buckets. Default: [IntervalAuto].
 	By Interval
 
-	// Zone is the time zone of the timeline. Default: UTC.
+	// Zone is the time zone in which days and longer buckets of the timeline begin.
+	// Default: UTC.
 	Zone *time.Location
 
-	// Top is how many processes are listed, those with the most ids. Default: 10.
-	// Negative: all of them.
+	// Top is the number of processes to list, those with the most ids first. Default: 10.
+	// A negative number lists all processes.
 	Top int
 
-	// Name, if not nil, returns the name of the process that created an id, or ""
-	// if that is unknown. It is called once for each process that is listed.
+	// Name, if not nil, returns the name of the process that created an id, or "" if it
+	// is unknown. A census calls it once for each process in the list.
 	Name func(objectid.ID) string
 }
 
@@ -37,126 +38,127 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 
 // Report is the result of a census, or the part of it about one collection.
 type Report struct {
-	// Collection is the name of the collection, or empty if the sources do not name
-	// it or if there are several.
+	// Collection is the name of the collection. It is empty if the sources do not name it
+	// or if there are several.
 	Collection string
-	// Collections are the reports of several collections, in the order in which they
-	// were met. If there are any, this report is a summary: Timeline, Processes, Gaps,
-	// TopProcesses and Findings are in the reports of the collections.
+	// Collections has a report for each collection if there are several, in the order in
+	// which the census met them. This report then is a summary: Timeline has no buckets,
+	// and the fields after it are empty.
 	Collections []*Report
 
 	// Field is the field that was read.
 	Field string
-	// Partial is why the census ended before all sources were read, or empty.
+	// Partial says why the census ended before all sources were read, or is empty; see
+	// [Census.EndEarly].
 	Partial string
 	// ReferenceTime is [Options].Now.
 	ReferenceTime time.Time
-	// Sources are what was read, in the order given.
+	// Sources describe the sources, in the order in which they were read.
 	Sources []*Source
 
-	// IDs is how many ObjectIds were counted, Distinct how many different ones,
-	// and Repeated how many of those occur more than once.
+	// IDs is the number of ids that were counted, Distinct the number of different ids,
+	// and Repeated the number of different ids that occur more than once.
 	IDs      int64
 	Distinct int64
 	Repeated int64
-	// Strings is how many of IDs are no ObjectIds but strings of 24 hexadecimal
-	// digits: all of them, in a collection without a single ObjectId, or 0.
+	// Strings is equal to IDs if the collection stores its ids as strings of 24
+	// hexadecimal digits, and 0 if it has ObjectIds.
 	Strings int64
-	// Outside is how many ids were not counted because they are outside the range.
+	// Outside is the number of ids outside [Options].Range, which were not counted.
 	Outside int64
-	// Others are the values that are not ObjectIds, by type, most frequent first,
-	// and Without is how many documents or rows lack the field.
+	// Others describe the values that are not ids, by type, the most frequent type first.
+	// Without is the number of documents or rows that lack the field.
 	Others  []Other
 	Without int64
 
-	// First and Last are the earliest and the latest creation time that is
-	// neither before 2009 nor in the future; nil without such an id.
+	// First and Last are the earliest and the latest creation time, without ids from
+	// before 2009 and from the future. They are nil if there is no other id.
 	First *time.Time
 	Last  *time.Time
-	// Timeline is when the ids were created.
+	// Timeline counts the ids by creation time.
 	Timeline Timeline
 
-	// Processes is how many processes created the ids, as far as process values
-	// and counters show, and TopProcesses are those with the most ids, followed by some
-	// of the others of which something was found. Gaps is the sum of Process.Gaps over
-	// all of them.
+	// Processes is the number of processes that created the ids, as far as process values
+	// and counters show, and Gaps is the sum of Process.Gaps over all of them. TopProcesses
+	// lists the processes with the most ids, then a few of the others with a finding.
 	Processes    int64
 	Gaps         int64
 	TopProcesses []Process
 
-	// Doubts are the breaks of process values of which cannot be told whether they are
-	// a fault, by kind, most processes first. It is empty if all breaks are explained.
+	// Doubts are about breaks of counters for which the census cannot tell whether they
+	// are a fault. The kind with the most processes comes first.
 	Doubts []Doubt
 
-	// Events are what happened, in order of time.
+	// Events are in order of time.
 	Events []Event
-	// ShortestOutage is how long a silence in the busiest and in the quietest hours of
-	// the week must be to be told from chance; zero if that is not known.
+	// ShortestOutage is how long a time without ids must be to count as an outage: in the
+	// busiest hours of the week, and in the quietest. Both are zero if unknown.
 	ShortestOutage [2]time.Duration
 
-	// Findings are what deserves attention. It is empty if nothing does.
+	// Findings are what deserves attention, in the order of [Kinds].
 	Findings []Finding
 }
 
 // Timeline counts ids by creation time.
 type Timeline struct {
 	By Interval
-	// Chosen is true if By was chosen to fit.
+	// Chosen is true if the census chose By; see [IntervalAuto].
 	Chosen bool
 	// Zone is the time zone in which days and longer buckets begin.
 	Zone string
-	// Buckets are consecutive, and the last one ends at End.
+	// Buckets are consecutive, and the last bucket ends at End.
 	Buckets []Bucket
 	End     time.Time
-	// Beyond is how many ids are in no bucket: those from before 2009 or from
-	// the future and, if the interval was chosen to fit, a few that are far from all
-	// others.
+	// Beyond is the number of ids that are not in a bucket: those from before 2009, those
+	// from the future and, if Chosen is true, a few that are far from all others.
 	Beyond int64
 }
 
-// Bucket is a part of a timeline. It ends where the next one starts.
+// Bucket is a part of a timeline. It ends where the next bucket starts.
 type Bucket struct {
 	Start time.Time // with the offset of the timeline's zone
 	IDs   int64
 }
 
-// Process is the ids that have one process value, or several if a counter continues
-// from one into the next.
+// Process describes one process by its ids in the data: those with the same process value.
+// Some generators continue in the next process value when the counter overflows; then the
+// ids with that value belong to the process, too.
 type Process struct {
-	// Value is the process value, the bytes of an id between time and counter,
-	// as ten hexadecimal digits.
+	// Value is the process value as ten hexadecimal digits.
 	Value string
-	// Name is the result of [ReportOptions].Name.
+	// Name is the result of [ReportOptions].Name, or empty.
 	Name string
-	// Values is how many process values it used: more than one if its counter
-	// continued in the values after Value.
+	// Values is the number of process values: more than one if the counter continued in
+	// the values after Value.
 	Values int
-	// IDs is how many different ids it created.
+	// IDs is the number of different ids, and First and Last are the creation times of
+	// the earliest and the latest.
 	IDs   int64
 	First time.Time
 	Last  time.Time
-	// Gaps is how many counter values between its first and its last id are not
-	// in the data: they were used for other ids, for documents that are deleted,
-	// or not at all. Steps of more than 2^20 are not in Gaps but are counted as
-	// Jumps: the process was restarted, or created many ids elsewhere. Both are
-	// unknown, and 0, if the value is Shared or its counters are NoSequence.
+	// Gaps is the number of counter values between the first and the last id that are not
+	// found in the data. If more than 2^20 are missing from one id to the next, they do not
+	// count as gaps but as one jump: the process was restarted, or created many ids
+	// elsewhere. Gaps and Jumps are 0 if Shared or NoSequence is true.
 	Gaps  int64
 	Jumps int64
-	// ClockStepped is true if the clock was set backwards, Shared if several processes
-	// used the value at the same time, and Resumed if a saved state of the process was
-	// resumed later, so that it used its counters again. NoSequence is true if the
-	// counters of most of its ids do not follow those of others.
+	// ClockStepped is true if the clock was set backwards, see [KindClockStep].
 	ClockStepped bool
-	Shared       bool
-	Resumed      bool
-	NoSequence   bool
-	// Doubt is why it cannot be told whether there is another fault, or empty.
+	// Shared is true if several processes used the process value at the same time, see
+	// [KindSharedValue].
+	Shared bool
+	// Resumed is true if a saved state of the process was resumed, see [KindResumed].
+	Resumed bool
+	// NoSequence is true if the counters do not count up, see [KindNoSequence].
+	NoSequence bool
+	// Doubt says why the census cannot tell whether the process has another fault, or is
+	// empty.
 	Doubt DoubtKind
-	// Timeline is the number of its ids in each bucket of the report's timeline.
+	// Timeline is the number of ids in each bucket of the report's timeline.
 	Timeline []int64
 }
 
-// Findings returns what was found of p: the kinds of findings that count it.
+// Findings returns the kinds of findings that apply to p.
 func (p *Process) Findings() (all []Kind) {
 	for _, f := range []struct {
 		found bool
@@ -169,11 +171,13 @@ func (p *Process) Findings() (all []Kind) {
 	return all
 }
 
-// Report returns the report. It may be called again, also after more sources have
-// been read. The error wraps [ErrTooFine], or names an interval that is not in [Intervals].
+// Report analyses the ids that have been read so far. It may be called again, for example
+// after reading another source. It returns an error if o.By is not one of [Intervals] or if
+// the temporary file cannot be used. The error wraps [ErrTooFine] if the timeline would
+// have too many buckets.
 //
-// The report of several collections is a summary, with a report of each in
-// Collections.
+// If there are several collections, the report is a summary with one report for each of
+// them in Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
 	if err := c.settle(); err != nil {
@@ -198,7 +202,7 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	return c.summary(reports, options), nil
 }
 
-// settle prepares c for being judged, after the last source or the last so far.
+// settle prepares the analysis of what has been read so far.
 func (c *Census) settle() error {
 	for _, s := range c.sources {
 		_, which := s.collection.judged()
@@ -207,8 +211,8 @@ func (c *Census) settle() error {
 	return c.space.Settle()
 }
 
-// used returns the collections into which something was read, and those with a name that are
-// empty. An archive has one to which nothing belongs.
+// used returns the collections to report: those with documents or ids, and empty ones with
+// a name. The unnamed collection of an archive has neither.
 func (c *Census) used() (out []*collection) {
 	for _, l := range c.collections {
 		if l.found[0].taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 || l.name != "" && s.Collections == 0 }) {
@@ -218,7 +222,7 @@ func (c *Census) used() (out []*collection) {
 	return out
 }
 
-// report returns the report of one collection.
+// report analyses one collection.
 func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	ids, which := l.judged()
 	t, err := ids.analyse(&c.options, options.By, options.Zone, options.Top)
@@ -291,7 +295,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 	return sum
 }
 
-// moment returns the time of a second.
+// moment returns the time of a Unix second, in UTC.
 func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() }
 
 // process describes p for a report.

@@ -13,35 +13,36 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-// Source is what was read from one source, or from one collection of an archive.
+// Source describes what was read from one source. Each collection of an archive has its own
+// Source.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
 	Name string
-	// Collection is the collection of an archive, with its database, or empty.
+	// Collection is the name of the collection, or empty. In an archive it includes the
+	// database.
 	Collection string
-	// Collections is how many collections of this archive are separate sources,
-	// which follow.
+	// Collections is, for an archive, the number of its collections, whose sources follow
+	// this one.
 	Collections int
-	// Format is the format in which the source was read; "auto" if none was
-	// detected.
+	// Format is the format of the source, or "auto" if it was not recognized.
 	Format Format
-	// Unit is what positions count: document, line or row.
+	// Unit is what positions count: "document", "line" or "row". It is empty if the
+	// format was not recognized.
 	Unit string
-	// Units is how many of them there were.
+	// Units is the number of documents, lines or rows that were read.
 	Units int64
-	// IDs is how many ObjectIds were found within the range; in a [Report], ids that
-	// are strings where [Report].Strings says so.
+	// IDs is the number of ids in the range; see [Report].Strings.
 	IDs int64
-	// Others is how many values were of another type.
+	// Others is the number of values that are not ObjectIds.
 	Others int64
-	// Without is how many documents or rows lack the field.
+	// Without is the number of documents or rows that lack the field.
 	Without int64
-	// Broken is how many documents or lines could not be read and were skipped,
-	// and Problems are the errors of the first of them.
+	// Broken is the number of documents, lines or rows that could not be read and were
+	// skipped. Problems describe the first ten of them.
 	Broken   int64
 	Problems []Problem
-	// Error is where reading stopped before the source's end, and why. It is empty
-	// for a source that was read to its end.
+	// Error says why and where reading stopped before the end of the source. It is empty
+	// if the source was read to its end.
 	Error string
 
 	collection *collection
@@ -51,39 +52,39 @@ type Source struct {
 	parts      map[string]*Source // collections of an archive
 }
 
-// Position is a place in a source.
+// Position is the position of a document, line or row in a source.
 type Position struct {
-	Source     string
-	Collection string
-	// Unit is what Number counts from 1: document, line or row.
+	Source     string // its name
+	Collection string // or empty
+	// Unit is what Number counts: "document", "line" or "row". The first is number 1.
 	Unit   string
 	Number int64
 }
 
-// Problem is a document or line that could not be read.
+// Problem is a document, line or row that could not be read.
 type Problem struct {
 	Position Position
 	Error    string
 }
 
-// Value is an example of a value that is not an ObjectId.
+// Value is an example of a value that is not an id.
 type Value struct {
 	Position Position
 	// Text is the value as text, cut if it is long.
 	Text string
 }
 
-// Other is a type of value that is not an ObjectId.
+// Other counts the values of one type that is not ObjectId.
 type Other struct {
-	// Type is MongoDB's name of the BSON type; "uuid" for binary data that is
-	// one, "hex-string" for a string of 24 hexadecimal digits, and "text" where
-	// the format knows no types.
+	// Type is MongoDB's alias of the BSON type, such as "int", or one of these: "uuid" for
+	// a UUID in binary data, "hex-string" for a string of 24 hexadecimal digits, "text" in
+	// formats without types.
 	Type     string
 	Count    int64
 	Examples []Value
 }
 
-// otherValues returns the values of sources that are not counted as ids.
+// otherValues describes the values of sources that are not counted as ids.
 func otherValues(sources []*Source) (out []Other) {
 	for _, s := range sources {
 		_, which := s.collection.judged()
@@ -104,23 +105,23 @@ func otherValues(sources []*Source) (out []Other) {
 	return out
 }
 
-// Broken reports whether something could not be read: a source that was not read
-// to its end, or documents or lines that were skipped.
+// Broken reports whether a source was not read to its end, or whether documents, lines or
+// rows were skipped because they could not be read.
 func (r *Report) Broken() bool {
 	return slices.ContainsFunc(r.Sources, func(s *Source) bool { return s.Error != "" || s.Broken > 0 })
 }
 
-// String returns "source: line 7", with the collection if there is one.
+// String returns "orders.json: line 7", or "dump shop.orders: document 7" with a collection.
 func (p Position) String() string {
 	return fmt.Sprintf("%s: %s %d", strings.TrimSpace(p.Source+" "+p.Collection), p.Unit, p.Number)
 }
 
-// collection is what a census knows about one collection, the unit that is judged.
-// Sources without a collection's name are one collection together.
+// collection has the ids of one collection, which are analysed together. All sources that
+// do not name a collection belong to one.
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	found   [2]foundIDs // ObjectIds, and those among the values that are strings
+	found   [2]foundIDs // ObjectIds, and strings of 24 hexadecimal digits
 }
 
 // foundIDs are ids of one type in a collection.
@@ -129,8 +130,8 @@ type foundIDs struct {
 	taken   int64 // ids inside the range
 	outside int64 // ids outside the range
 
-	// All ids, and the plausible ones: neither before 2009 nor in the future, no
-	// bounds. The first second is above the last where there are none.
+	// The seconds of all ids and of the plausible ones: those that are neither from before
+	// 2009, nor from the future, nor bounds.
 	all, plausible secondRange
 	days           map[uint32]int64 // plausible ids by day since 1970
 }
@@ -143,7 +144,7 @@ func newCollection(name string, sp *idset.Space) *collection {
 	return l
 }
 
-// collection returns the collection with the given name, which it adds if it is new.
+// collection returns the collection with the given name. It adds a new one.
 func (c *Census) collection(name string) *collection {
 	if i := slices.IndexFunc(c.collections, func(l *collection) bool { return l.name == name }); i >= 0 {
 		return c.collections[i]
@@ -153,11 +154,11 @@ func (c *Census) collection(name string) *collection {
 	return l
 }
 
-// hexStrings is the index of strings in what has two types of ids.
+// hexStrings is the index of strings in arrays for two types of ids; ObjectIds have index 0.
 const hexStrings = 1
 
-// judged returns what is judged of l, and which of its types that is: its ObjectIds or, if
-// there are none, its ids that are strings. Where none of either is in the range, those
+// judged returns the ids of l that are analysed, and the index of their type: the ObjectIds
+// or, if there are none, the strings. If no id of either type is in the range, the ids
 // outside decide.
 func (l *collection) judged() (judged *foundIDs, which int) {
 	if o, s := &l.found[0], &l.found[hexStrings]; o.taken == 0 && (s.taken > 0 || o.outside == 0 && s.outside > 0) {
@@ -166,16 +167,17 @@ func (l *collection) judged() (judged *foundIDs, which int) {
 	return &l.found[0], 0
 }
 
-// unique reports whether an id should be there once only: as an _id, but not as
-// a reference to one, or in a text.
+// unique reports whether each id should occur only once. That holds for an _id in
+// documents, but not for other fields and not for ids found in a text.
 func (l *collection) unique(field string) bool {
 	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == FormatGrep })
 }
 
-// secondRange is a first and a last second.
+// secondRange is the seconds from first to last, both included. It is empty if first is
+// above last.
 type secondRange struct{ first, last uint32 }
 
-// noSeconds is the range of no ids.
+// noSeconds is the empty range, to which seconds can be added.
 var noSeconds = secondRange{math.MaxUint32, 0}
 
 func (r *secondRange) add(second uint32) {
@@ -190,5 +192,5 @@ func (r secondRange) empty() bool { return r.first > r.last }
 
 const secondsPerDay = 24 * 60 * 60
 
-// earliest is the first second of a plausible id.
+// earliest is the first second that a plausible id may have: the start of 2009.
 var earliest = uint32(era.First.Unix())

@@ -15,7 +15,7 @@ import (
 type Interval string
 
 const (
-	// IntervalAuto chooses the shortest that gives a timeline of readable length.
+	// IntervalAuto chooses the shortest interval that gives at most 640 buckets.
 	IntervalAuto   Interval = "auto"
 	IntervalMinute Interval = "minute"
 	IntervalHour   Interval = "hour"
@@ -25,7 +25,7 @@ const (
 	IntervalYear   Interval = "year"
 )
 
-// Intervals returns all intervals, the shortest first.
+// Intervals returns all intervals: [IntervalAuto], then the others from short to long.
 func Intervals() []Interval {
 	return []Interval{IntervalAuto, IntervalMinute, IntervalHour, IntervalDay, IntervalWeek, IntervalMonth, IntervalYear}
 }
@@ -35,17 +35,18 @@ const (
 	maxBuckets = 1 << 20 // the most buckets of a timeline
 )
 
-// ErrTooFine is returned for a timeline with more than a million buckets.
+// ErrTooFine is wrapped by the error of [Census.Report] if the timeline would have more
+// than 1,048,576 buckets.
 var ErrTooFine = errors.New("census: the timeline has more than 1048576 buckets: take longer ones")
 
-// axis is a row of buckets. Bucket i is from starts[i] to starts[i+1], not
-// included.
+// axis is the buckets of a timeline. Bucket i begins at the Unix second starts[i] and ends
+// before starts[i+1].
 type axis struct {
 	interval Interval
-	starts   []int64 // one more than buckets
+	starts   []int64 // and the end of the last bucket
 }
 
-// newAxis returns the axis from the second first to the second last.
+// newAxis returns the buckets for the Unix seconds from first to last.
 func newAxis(interval Interval, first, last uint32, tz *time.Location) (*axis, error) {
 	if !slices.Contains(Intervals(), interval) {
 		return nil, fmt.Errorf("census: unknown interval: %q", interval)
@@ -63,7 +64,7 @@ func newAxis(interval Interval, first, last uint32, tz *time.Location) (*axis, e
 	return nil, fmt.Errorf("%w than a %v", ErrTooFine, interval)
 }
 
-// fill sets the buckets, and reports whether there are no more than limit.
+// fill sets the buckets. It reports false if there are more than limit.
 func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 	a.starts = a.starts[:0]
 	t := a.floor(time.Unix(int64(first), 0).In(tz))
@@ -79,8 +80,8 @@ func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 	}
 }
 
-// floor returns the start of the bucket that contains t. Zones differ from UTC by whole
-// minutes, but not by whole hours.
+// floor returns the start of the bucket that contains t. It reads the minute from t because
+// the offset of a zone may be a fraction of an hour.
 func (a *axis) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
 	switch a.interval {
@@ -98,16 +99,16 @@ func (a *axis) floor(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
 }
 
-// intoNext is how long after the start of a bucket is within the next one, even if a clock
-// is set for summer time in between.
+// intoNext is a duration that leads from the start of a bucket into the next bucket, even if
+// summer time begins or ends in between.
 var intoNext = map[Interval]time.Duration{
 	IntervalMinute: time.Minute, IntervalHour: time.Hour, IntervalDay: 36 * time.Hour, IntervalWeek: 180 * time.Hour, IntervalMonth: 32 * 24 * time.Hour, IntervalYear: 367 * 24 * time.Hour,
 }
 
 func (a *axis) buckets() int { return len(a.starts) - 1 }
 
-// bucket returns the bucket that contains second, or -1 if none does, and the second
-// from which the result is another.
+// bucket returns the index of the bucket that contains second, or -1. The result is valid
+// for all later seconds before until.
 func (a *axis) bucket(second uint32) (i int, until int64) {
 	s := int64(second)
 	n := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > s })
@@ -120,7 +121,8 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 	return n - 1, a.starts[n]
 }
 
-// countDistinct adds the different ids in e, which are sorted, to counts.
+// countDistinct adds the number of different ids in each bucket to counts. The records of e
+// must be sorted.
 func (a *axis) countDistinct(counts []int64, e idset.Extent) {
 	bucket, until := -1, int64(-1)
 	for r := range e.Distinct() {
