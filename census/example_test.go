@@ -35,5 +35,5 @@ func Example() {
 	// 3 ids of 1 process, with 1 gap
 	// 2024-03-12 2
 	// 2024-03-13 1
-	// 1 value of another type beside the ObjectIds: 1 string
+	// 1 value is not an ObjectId: 1 string
 }

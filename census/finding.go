@@ -55,7 +55,7 @@ type kindTexts struct {
 var kinds = []kindTexts{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
-		"An _id is unique within a collection: the same source was given twice, parts of an export overlap, two processes created the same ids, or one created more than 16,777,216 in a second. Compare the documents before one replaces the other.",
+		"An _id is unique within a collection. Either the same source was given twice, parts of an export overlap, two processes created the same ids, or one process created more than 16,777,216 ids in a second. Compare the documents before one replaces the other.",
 	},
 	{
 		KindSharedValue, "processes", "process value was used by several processes at the same time", "process values were used by several processes at the same time",
@@ -70,12 +70,12 @@ var kinds = []kindTexts{
 		"A saved state of the process was resumed: a snapshot of its machine, a restored checkpoint, or a counter that begins at a fixed value. If two such runs create ids in the same second, ids are equal. Restart programs after a snapshot is restored.",
 	},
 	{
-		KindNoSequence, "processes", "process value has counters that do not count", "process values have counters that do not count",
-		"No process restarts that often. The counters are random numbers, very many processes share the value, or the ids were written by hand. Equal ids are then a matter of chance: use a generator that counts.",
+		KindNoSequence, "processes", "process value has counters that do not count up", "process values have counters that do not count up",
+		"No process restarts that often. Either the counters are random numbers, very many processes share the value, or the ids were written by hand. Two such ids may be equal by chance. Use a generator that counts up.",
 	},
 	{
-		KindValuePerID, "ids", "id has a process value of its own, though their counters make", "ids have a process value of their own, though their counters make",
-		"A program draws a new process value for every id: a driver in a forked child, or one that finds no process. Two of them create the same id if value and counter meet. The number of processes counts each of these values. Update the driver, or create its generator once after the fork.",
+		KindValuePerID, "ids", "id has a process value of its own, but their counters form", "ids have a process value of their own, but their counters form",
+		"A program uses a new process value for every id, for example a driver in a forked child process. Two such programs create the same id if process value and counter are equal within a second. In this report each of these values counts as a process. Update the driver, or create its generator only once, after the fork.",
 	},
 	{
 		KindFuture, "ids", "id has a creation time in the future", "ids have creation times in the future",
@@ -87,11 +87,11 @@ var kinds = []kindTexts{
 	},
 	{
 		KindBound, "ids", "id has only a time, no process value and no counter", "ids have only a time, no process value and no counter",
-		"Such ids are bounds for queries by time. Stored as ids, two of the same second are equal: find the code that stores them.",
+		"Such ids are meant as bounds in queries by time. If they are stored, two of the same second are equal. Find the code that stores them.",
 	},
 	{
-		KindMixedTypes, "values", "value of another type beside the ObjectIds:", "values of other types beside the ObjectIds:",
-		"A query for one type never matches the other, and they are sorted apart. Find the program that writes them.",
+		KindMixedTypes, "values", "value is not an ObjectId:", "values are not ObjectIds:",
+		"A query for a value of one type never matches a value of another type, and each type is sorted apart. Find the program that writes these values.",
 	},
 }
 
@@ -207,7 +207,7 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 		finding := newFinding(of.kind, count, "", examples)
 		finding.Evidence = fmt.Sprintf("Process value %s: %s", processText(found[0].examples[0].Value()), found[0].text)
 		if bits := found[0].bits; bits < maxBits {
-			finding.Evidence += fmt.Sprintf(" Restarts do that by chance once in %s process values.", humanize.Comma(1<<min(bits, 62)))
+			finding.Evidence += fmt.Sprintf(" Restarts cause this by chance in one of %s process values.", humanize.Comma(1<<min(bits, 62)))
 		}
 		out = append(out, finding)
 	}
@@ -248,9 +248,9 @@ var doubtReasons = [...]struct {
 	reason string
 }{
 	{DoubtFewIDs, "too few of the ids with their process value are in this data to follow the counter"},
-	{DoubtWeak, "restarts at random counters look the same, though not often"},
+	{DoubtWeak, "restarts at random counters may look the same, but rarely do"},
 	{DoubtBlocks, "threads that reserve counters in blocks look the same"},
-	{DoubtNoSequence, "most of their counters follow none of the others: a program that is started for every id, or random counters"},
+	{DoubtNoSequence, "most of their counters do not continue another one; the program may be started for every id, or draw random counters"},
 }
 
 // Doubt is about processes whose counters have breaks for which a census cannot tell the

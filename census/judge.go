@@ -233,8 +233,8 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 			bits = min(bits, proofBits-1)
 		}
 		v.add(shared, bits, value,
-			fmt.Sprintf("Its ids make %s of counters that alternate: %s continue one of them after ids of another.",
-				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
+			fmt.Sprintf("Its counters form %s that alternate: %s an id continues one sequence after ids of another.",
+				phrase.Count(int64(len(to)), "sequence", "sequences"), phrase.Count(returns, "time", "times")), examples...)
 	}
 	if max(near.bits(breaks), within.bits(breaks)) >= doubtBits {
 		v.doubt = cmp.Or(v.doubt, DoubtBlocks)
@@ -249,8 +249,8 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 			continue
 		}
 		v.add(shared, bits, value,
-			fmt.Sprintf("Its ids make sequences of the same counters that alternate: %s continue one of them after ids of another, and %s used twice.",
-				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.twin[:]...)
+			fmt.Sprintf("Its counters form sequences that alternate and overlap: %s an id continues one sequence after ids of another, and %s used twice.",
+				phrase.Count(c.returns, "time", "times"), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.twin[:]...)
 	}
 }
 
@@ -319,7 +319,7 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 		}
 		bits = min(bits, blocks)
 		v.add(stepped, bits, value,
-			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock was set back, by up to %s.",
+			fmt.Sprintf("%s the counter continues, by at most %s, while the clock goes back, by up to %s.",
 				phrase.Count(q.decreases, "time", "times"), humanize.Comma(q.widest), phrase.Length(time.Duration(q.deepest)*time.Second)), q.examples...)
 	}
 }
@@ -374,7 +374,7 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	restarts := float64(len(ls.list) - 1)
 	if v.found[shared].bits < proofBits {
 		v.add(resumed, all.bits(restarts), value,
-			fmt.Sprintf("%s of %s of its counters begin among the %s of 16,777,216 counter values that were used before, or next to where one of them begins or ends.",
+			fmt.Sprintf("%s of %s of its counters begin at a value that was used before, or next to the beginning or end of another sequence, although only %s of 16,777,216 values were used before.",
 				humanize.Comma(inside), phrase.Count(int64(len(ls.list)), "sequence", "sequences"), humanize.Comma(covered)), examples...)
 		v.found[resumed].first, v.found[resumed].last = first, last
 	}

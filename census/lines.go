@@ -360,7 +360,7 @@ func (v *verdict) judgePace(ls *lineSet, value uint64) {
 	for _, l := range ls.list {
 		if l.racing >= minRacing && racingFactor*l.ids < l.racing*idset.CounterRange/2 {
 			v.add(noSequence, maxBits, value,
-				fmt.Sprintf("In each of %s its counters cover more than half of 16,777,216 values, with %s in all.",
+				fmt.Sprintf("In each of %s its counters cover more than half of the 16,777,216 possible values, with only %s in all.",
 					phrase.Count(l.racing, "second", "seconds"), phrase.Count(l.ids, "id", "ids")), l.start, l.end)
 		}
 	}
@@ -374,7 +374,7 @@ func (v *verdict) judgeDisorder(ls *lineSet, ids int64, value uint64) {
 		v.doubt = cmp.Or(v.doubt, DoubtNoSequence)
 	default:
 		v.add(noSequence, maxBits, value,
-			fmt.Sprintf("%s of %s continue the counter of no other one, %s of them further than a process counts within the same second.",
+			fmt.Sprintf("%s of %s do not continue the counter of another id; %s of them are further from it than a process counts within a second.",
 				humanize.Comma(ls.loose), phrase.Count(ids, "id", "ids"), humanize.Comma(ls.rapid)), ls.list[0].start, ls.list[len(ls.list)-1].start)
 	}
 }

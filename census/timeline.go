@@ -37,7 +37,7 @@ const (
 
 // ErrTooFine is wrapped by the error of [Census.Report] if the timeline would have more
 // than 1,048,576 buckets.
-var ErrTooFine = errors.New("census: the timeline has more than 1048576 buckets: take longer ones")
+var ErrTooFine = errors.New("census: the timeline would have more than 1048576 buckets")
 
 // axis is the buckets of a timeline. Bucket i begins at the Unix second starts[i] and ends
 // before starts[i+1].
@@ -61,7 +61,7 @@ func newAxis(interval Interval, first, last uint32, tz *time.Location) (*axis, e
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("%w than a %v", ErrTooFine, interval)
+	return nil, fmt.Errorf("%w: choose an interval longer than a %v", ErrTooFine, interval)
 }
 
 // fill sets the buckets. It reports false if there are more than limit.

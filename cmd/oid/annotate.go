@@ -19,19 +19,21 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-const annotateHelp = `Print a log, or standard input, with what is known of each id in it: when it was
-created and, if the store has it, by which process and the state of that now:
+const annotateHelp = `Print a log file, or standard input, and add a note to each id in it. The note says when
+the id was created. If the store knows the process that created the id, the note also has
+the name, the pid and the current state of that process:
 
   order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
 
-The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
-Each line is printed as soon as it is complete. At a terminal the notes are dimmed.`
+The command finds the same ids as "oid inspect --grep" and prints all other text
+unchanged. It prints each line as soon as it is complete. A terminal shows the notes
+dimmed, unless the variable NO_COLOR is set.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
 	var where storeFlag
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE...]",
-		Short: "Print a log with what is known of each id in it",
+		Short: "Print a log with a note on each id in it",
 		Long:  annotateHelp,
 		Example: `  tail -f app.log | oid annotate
   oid annotate app.log`,
@@ -59,10 +61,11 @@ func newAnnotateCommand(std streams) *cobra.Command {
 }
 
 const (
-	// annotateBlock is how much is read at once.
+	// annotateBlock is how many bytes are read at once.
 	annotateBlock = 256 << 10
 
-	// maxLogLine is the longest line in which all ids are found.
+	// maxLogLine is the longest line, in bytes, in which all ids are found. Longer lines
+	// are cut, perhaps within an id.
 	maxLogLine = 1 << 20
 )
 
@@ -73,7 +76,7 @@ type annotation struct {
 	buf   bytes.Buffer
 }
 
-// file annotates a file, or standard input if its name is "-".
+// file annotates the file with the given name, or standard input if the name is "-".
 func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name string) error {
 	if name == "-" {
 		return a.log(ctx, w, std.stdin(ctx, "a log"))
@@ -86,10 +89,11 @@ func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name st
 	return a.log(ctx, w, f)
 }
 
-// log writes r with notes to w: complete lines at once, and the beginning of a line when r
-// ends. While one block is written, the ids in the next ones are searched.
+// log copies r to w and adds the notes. It writes each line when it is complete, and an
+// incomplete last line when r ends. While it writes one block of lines, goroutines find the
+// ids in the next blocks.
 func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
-	// Blocks are garbage once they are written, so that a heap of many costs little memory.
+	// Blocks are garbage once they are written, so few survive a collection.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {
 		text string
@@ -107,8 +111,9 @@ func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
 		func(b block) error { return a.write(ctx, w, b.text, b.ids) })
 }
 
-// blocks calls use with pieces of r: as many complete lines as there are, and the
-// beginning of a line when r ends or when it is longer than maxLogLine.
+// blocks calls use with one piece of r after the other: all complete lines that have been
+// read. A piece may end within a line if r ends there or if the line is longer than
+// maxLogLine.
 func blocks(ctx context.Context, r io.Reader, use func(text string) error) error {
 	block := make([]byte, 0, annotateBlock)
 	for {
@@ -140,7 +145,7 @@ func blocks(ctx context.Context, r io.Reader, use func(text string) error) error
 	}
 }
 
-// write writes text with notes on the ids in it.
+// write writes text with notes. ids are the ids in it, in their order.
 func (a *annotation) write(ctx context.Context, w io.Writer, text string, ids []inspect.Match) error {
 	if ids == nil {
 		_, err := io.WriteString(w, text)
@@ -159,13 +164,13 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, ids []
 	return err
 }
 
-// mark writes an id, as it is written in the text, with its note.
+// mark writes an id, in the notation of the log, with its note.
 func (a *annotation) mark(id, note string) {
 	parts := []string{"<", id, ": ", note, ">"}
 	switch {
 	case note == "":
 		parts = parts[1:2]
-	case a.dim: // 22 ends the dimming and leaves the colours of the log as they are
+	case a.dim: // code 22 ends the dimming but keeps the colours of the log
 		parts = []string{"<", id, "\x1b[2m: ", note, "\x1b[22m>"}
 	}
 	for _, p := range parts {
@@ -173,16 +178,16 @@ func (a *annotation) mark(id, note string) {
 	}
 }
 
-// notes are what is known of ids.
+// notes makes the notes on ids.
 type notes struct {
 	std    streams
-	tracer *tracer
-	failed error // errReported once the registry has failed
+	tracer *tracer // nil without a store, and after it failed
+	failed error   // errReported after the store failed
 	now    time.Time
 }
 
-// of returns the note on an id, or "" if nothing is known of it. A registry that fails is
-// reported once.
+// of returns the note on an id, or "" if nothing is known about the id. When the registry
+// fails, of reports that once; later notes lack the process.
 func (n *notes) of(ctx context.Context, text string) string {
 	id, err := objectid.Parse(text)
 	if err != nil {
@@ -198,7 +203,8 @@ func (n *notes) of(ctx context.Context, text string) string {
 	return note
 }
 
-// process returns the process that created id, or the verdict, or "" if none is known.
+// process describes the process that created id: its name, pid and state. It returns the
+// verdict if that is not certain, and "" if nothing is known.
 func (n *notes) process(ctx context.Context, id objectid.ID) string {
 	if n.tracer == nil {
 		return ""

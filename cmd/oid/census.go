@@ -41,44 +41,52 @@ were created, by how many processes, and what deserves attention.
   oid help census-report   findings, output, --compare`
 
 // censusSourcesHelp is the help about SOURCE.
-const censusSourcesHelp = `All sources of "oid census" go into one report. A SOURCE is
+const censusSourcesHelp = `"oid census" writes one report about all its sources. Each SOURCE is one of these:
 
-  a file     .bson and --archive files of mongodump, JSON (lines or an array) and
-             CSV of mongoexport, output of mongosh, a list of ids; with --grep any
-             text but UTF-16. Each may be compressed with gzip or zstd. The format is
-             found out from the content.
-  a folder   of mongodump: every collection in it; of other files, or with --format:
-             every file, as a collection of its name; with --grep: all files as one
-             text. What begins with a dot is left out.
-  -          what a file can be, from standard input, as without any SOURCE
-  mongodb://HOST/DATABASE.COLLECTION, mongodb://HOST/DATABASE
-             a collection of a MongoDB server, of which only the index on _id is
-             read, or all collections of a database
-  store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
-             a collection of the store (see "oid find"), or of another store
+  FILE       a .bson or --archive file of mongodump, JSON or CSV of mongoexport,
+             output of mongosh, or a list with one id per line; with --grep, any
+             text except UTF-16. The file may be compressed with gzip or zstd.
+             The format is detected from the content.
+  FOLDER     a folder of mongodump: every collection in it is read
+             any other folder, or with --format: every file is a collection, which
+             is named after the file; with --grep: all files are one text
+             Files and folders with a dot before their names are skipped.
+  -          standard input, in any format of a FILE; this is the default
+  mongodb://HOST/DATABASE.COLLECTION
+             a collection of a MongoDB server; if the field is _id, only its
+             index is read
+  mongodb://HOST/DATABASE
+             all collections of a database
+  store:COLLECTION
+             a collection of the store, which --store or OID_STORE names
+  sqlite:PATH#COLLECTION, postgres://...#COLLECTION
+             a collection of another store
 
---collection NAME or DATABASE.NAME reads only one collection of an archive. The dots of --field
-lead into nested documents; --column is for CSV, by default the field. --grep takes every 24
-hexadecimal digits for an id:
+--format sets the format of all sources. --collection NAME or DATABASE.NAME selects one
+collection of an archive. --field customer.id reads the field "id" of the nested document
+"customer". --column names the column of CSV, by default the field. --grep takes every
+run of exactly 24 hexadecimal digits as an id:
 
   zcat app.log.gz | oid census --grep --since 7d
 
-Unreadable records are reported and skipped, and the exit code is then 1. --memory is about
-what is used, by default half of the memory of the machine or the container: ids beyond it
-go to a temporary file.`
+If a record cannot be read, the command reports it, goes on with the next one, and exits
+with code 1. --memory limits the memory, approximately; by default it is half of the
+memory of the machine or the container. Ids beyond the limit go to a temporary file.`
 
 // censusReportHelp is the help about the report.
-const censusReportHelp = `"oid census" shows when the ids were created, the processes with the most ids, and the
-findings: what deserves attention, what may have caused it, and what to do.
+const censusReportHelp = `The report of "oid census" shows when the ids were created, which processes created the
+most ids, and the findings: what deserves attention, what may have caused it, and what to
+do.
 
-Processes that are registered in the store are shown by name. Ids that hold a host and a
-pid are named by them if the host is this one, or known there.
+A process that is registered in the store is shown with its name. Some drivers write the
+host and the pid into their ids: these are shown if the host is this one or is recorded in
+the store.
 
---html writes the report as a page, to a FILE or with - to standard output, instead of the
-text.
+--html writes the report as an HTML page to FILE instead of text. If FILE is -, the page
+goes to standard output.
 
-With --compare there are two sources, and the report shows which ids are in one and
-not in the other; --ids lists them, < for those only in the first source, > for the second.`
+--compare takes two sources and shows how many ids only one of them contains. With --ids
+it lists these ids: < marks ids only in the first source, > ids only in the second.`
 
 func newCensusCommand(std streams) *cobra.Command {
 	var f censusFlags
@@ -103,20 +111,21 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
-	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "how the sources are written")
+	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "`FORMAT` of the sources")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
-	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "one row of the timeline per")
-	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
+	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "`INTERVAL` of timeline rows")
+	flags.IntVar(&f.top, "top", 10, "list the `N` processes with most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
-	flags.StringVar(&f.html, "html", "", "write the report as a page to `FILE`")
-	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory (default half)")
+	flags.StringVar(&f.html, "html", "", "write an HTML report to `FILE`")
+	flags.StringVar(&f.memory, "memory", "", "use about `SIZE` of memory (default half)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.compare, "compare", false, "show which ids only one source has")
-	flags.BoolVar(&f.ids, "ids", false, "with --compare, list these ids")
+	flags.BoolVar(&f.compare, "compare", false, "compare the ids of two sources")
+	flags.BoolVar(&f.ids, "ids", false, "with --compare, list the ids that only one source has")
 	return cmd
 }
 
-// run reads the sources and writes the report.
+// run reads the sources and writes the report. Its errors are those of wrong use, of the
+// output and of the store; unreadable sources make it return errReported.
 func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error {
 	options, err := f.reportOptions(args)
 	if err != nil {
@@ -139,7 +148,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 	stopped := r.readAll(ctx, c, args)
 	switch _, byUser := errors.AsType[interrupted](stopped); {
 	case byUser && c.Units() > 0:
-		// What was counted is shown, and a second signal ends that.
+		// Report what was counted so far. A second signal ends the process.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		c.EndEarly(stopped.Error())
 		std.warn("%v: the report is partial", stopped)
@@ -190,11 +199,11 @@ func (f *censusFlags) reportOptions(args []string) (*census.ReportOptions, error
 	return &o, nil
 }
 
-// leastMemory is the least that --memory takes: less would not hold the blocks of the
-// sources.
+// leastMemory is the lowest limit that --memory accepts. The blocks of the sources and the
+// analysis need that much.
 const leastMemory = 100 << 20
 
-// memorySize returns the number of bytes in text, or the default if it is empty.
+// memorySize parses the value of --memory, in bytes. If it is empty, the default holds.
 func memorySize(text string) (int64, error) {
 	if text == "" {
 		return census.MemoryLimit(), nil
@@ -206,8 +215,8 @@ func memorySize(text string) (int64, error) {
 	return n, nil
 }
 
-// limitMemory makes the garbage collector work harder before the limit is passed, unless
-// the environment has a limit of its own.
+// limitMemory tells the garbage collector the limit in bytes, unless the variable GOMEMLIMIT
+// does.
 func limitMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)

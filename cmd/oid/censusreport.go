@@ -20,8 +20,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// columnsOf returns the width of out if it is a terminal, or else the number in the
-// variable COLUMNS, or 0.
+// columnsOf returns the width of out in columns: that of the terminal, or else the number in
+// the environment variable COLUMNS. It returns 0 if both are missing.
 func columnsOf(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -32,19 +32,20 @@ func columnsOf(out io.Writer) int {
 	return max(columns, 0)
 }
 
-// report writes the report of c in the form that the flags choose.
+// report writes the report of c as text, JSON or HTML, as the flags say. It returns
+// errReported if a part of the sources could not be read.
 func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
 	r, err := c.Report(o)
 	if err == nil {
-		unknown := false
+		unknownFormat := false
 		for _, s := range r.Sources {
-			unknown = unknown || strings.HasPrefix(s.Error, census.ErrFormat.Error())
+			unknownFormat = unknownFormat || strings.HasPrefix(s.Error, census.ErrFormat.Error())
 			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
-				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
+				std.warn("%s: %s", s.Name, s.Error) // the report has it, too, but may go to a file
 			}
 		}
-		if unknown {
-			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text but UTF-16")
+		if unknownFormat {
+			std.warn("hint: set the format with --format or the column of CSV with --column, or find ids in any text with --grep")
 		}
 	}
 	switch {
@@ -54,7 +55,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		return err
 	case f.html != "":
 		if r.IDs == 0 && r.Broken() {
-			return errReported // an empty report must not replace another
+			return errReported // do not overwrite the page of an earlier run with an empty one
 		}
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	default:
@@ -66,8 +67,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	return err
 }
 
-// checkFile returns an error if the file path cannot be written, or if it is one of
-// sources. Sources that are not files are ignored.
+// checkFile returns an error if path is a folder, or a file that is also one of the sources.
 func checkFile(path string, sources []string) error {
 	target, err := os.Stat(path)
 	if err != nil {
@@ -78,13 +78,14 @@ func checkFile(path string, sources []string) error {
 	}
 	for _, source := range sources {
 		if info, err := os.Stat(source); err == nil && target.Mode().IsRegular() && os.SameFile(info, target) {
-			return fmt.Errorf("it is the source %s", source)
+			return fmt.Errorf("this would overwrite the source %s", source)
 		}
 	}
 	return nil
 }
 
-// writeFile writes what write writes to the file path, or to stdout if path is "-".
+// writeFile calls write with the file path, or with stdout if path is "-". The file changes
+// only if write returns no error.
 func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
@@ -96,7 +97,7 @@ func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error
 	return os.WriteFile(path, text.Bytes(), 0o666)
 }
 
-// compare carries out oid census --compare.
+// compare runs oid census --compare.
 func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
 	switch {
 	case len(args) != 2:

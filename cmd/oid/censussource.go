@@ -27,11 +27,11 @@ type censusReader struct {
 	options  *census.Options
 	quiet    bool
 	progress *progress
-	stores   []store.Store // that are open
+	stores   []store.Store // open until readAll returns
 }
 
-// readAll reads every source into c. Unreadable sources are part of c's report; the
-// errors returned are those of wrong use and of ctx.
+// readAll reads every source into c. It returns errors of wrong use and the cause of ctx.
+// The report of c has the errors of unreadable sources.
 func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
 	defer func() {
 		for _, s := range r.stores {
@@ -69,17 +69,17 @@ func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) e
 	if err != nil {
 		in = piped(func(io.Writer) error { return err })
 	}
-	// The report has the error.
+	// The error is in the report.
 	_ = c.ReadCollection(ctx, p.name, p.collection, r.progress.reader(in))
 	if ctx.Err() != nil {
-		// Closing may wait for a server, and the process ends soon.
+		// Do not wait: closing may wait for a server, and the process ends soon.
 		go in.Close()
 		return context.Cause(ctx)
 	}
 	return in.Close()
 }
 
-// nameOf returns the name of a source for people: a URL without its password.
+// nameOf returns the name of a source for the report. URLs lose their passwords.
 func nameOf(arg string) string {
 	if arg == "-" {
 		return "standard input"
@@ -94,7 +94,7 @@ func nameOf(arg string) string {
 	return arg
 }
 
-// parts returns what there is to read of a source.
+// parts returns the parts of a source: one, or one for each collection or file.
 func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 	p := part{name: nameOf(arg), size: -1, documents: -1}
 	one := func(open func(context.Context) (io.ReadCloser, error)) ([]part, error) {
@@ -123,7 +123,7 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 	}
 	info, err := os.Stat(arg)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`) {
-		return nil, fmt.Errorf("%w; a collection of the store is store:%s", err, arg)
+		return nil, fmt.Errorf("%w; for a collection of the store write store:%s", err, arg)
 	}
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 		p.size = info.Size()
 		return one(func(context.Context) (io.ReadCloser, error) { return os.Open(arg) })
 	}
-	// Opening a FIFO waits for a writer, and reading waits for its output.
+	// This may be a FIFO: opening waits for a writer, and reading for its output.
 	return one(func(ctx context.Context) (io.ReadCloser, error) {
 		return interruptible(ctx, piped(func(w io.Writer) error {
 			f, err := os.Open(arg)
@@ -149,8 +149,8 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 	})
 }
 
-// storeParts returns p as a collection of a store or, if that is empty, as all collections of
-// its database.
+// storeParts returns a part for a collection of a store or, if collection is empty, one for
+// each collection of the database. p has the fields that all parts have in common.
 func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part, database, collection string) (parts []part, err error) {
 	whole := database != "" && collection == ""
 	if err := store.CheckCollection(collection); err != nil && !whole {
@@ -182,8 +182,8 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	return parts, err
 }
 
-// find writes the documents of a collection to w, with only the field that is counted where
-// the store can leave out the others.
+// find writes the documents of a collection to w. MongoDB returns only the field that is
+// counted; other stores return whole documents.
 func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) error {
 	var q store.Query
 	if r.options.Field == "_id" && r.options.Range != (objectid.Range{}) {
@@ -208,11 +208,11 @@ func (r *censusReader) find(ctx context.Context, s store.Store, collection strin
 	return nil
 }
 
-// countedTogether is how many documents the progress takes at once.
+// countedTogether is how many documents are read between two updates of the progress.
 const countedTogether = 1000
 
 // splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into the URL of a store, the
-// database and the collection, which is empty for the whole database.
+// database and the collection. The collection is empty in mongodb://HOST/DATABASE.
 func splitNamespace(arg string) (uri, database, collection string, err error) {
 	base, query, hasQuery := strings.Cut(arg, "?")
 	scheme, rest, _ := strings.Cut(base, "://")
@@ -229,7 +229,7 @@ func splitNamespace(arg string) (uri, database, collection string, err error) {
 	return uri, database, collection, nil
 }
 
-// piped returns the output of write, which runs in a goroutine.
+// piped runs write in a goroutine and returns its output.
 func piped(write func(io.Writer) error) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
@@ -243,8 +243,8 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 	return r
 }
 
-// totalSize returns how much there is to read, or -1 if that is not known: documents if
-// all parts come from servers that estimate their number, or else bytes.
+// totalSize returns how much there is to read: in documents if all parts have an estimate of
+// their number, else in bytes. It returns -1 if neither is known.
 func totalSize(parts []part) (total int64, isBytes bool) {
 	var size, documents int64
 	for _, p := range parts {
@@ -259,17 +259,17 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 	return -1, true
 }
 
-// dumpEndings are those of the files of mongodump with documents, also compressed
-// afterwards.
+// dumpEndings are the endings of the files in which mongodump writes documents, also if they
+// were compressed later.
 var dumpEndings = []string{".bson", ".bson.gz", ".bson.zst"}
 
-// folderParts returns what there is to read in a folder and in those in it.
+// folderParts returns the files to read in a folder and its subfolders.
 //
-// If it has .bson files it is a folder of mongodump, with files DATABASE/COLLECTION.bson,
-// or that of one database, and all other files are left out. Of any other folder, and if
-// format is not BSON but says how the files are written, every file is a collection, which
-// is called by the file's path in the folder, without its ending. With Grep all are one
-// text. Files and folders that begin with a dot are left out.
+// A folder with .bson files was written by mongodump, as DATABASE/COLLECTION.bson; its other
+// files are skipped. In any other folder, or if format is neither Auto nor BSON, every file
+// is a collection, which is named after the path of the file within the folder, without the
+// ending. With Grep all files belong to one collection without a name. Files and folders
+// whose names begin with a dot are skipped.
 func folderParts(folder string, format census.Format) ([]part, error) {
 	var dump, files []part
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -290,7 +290,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 			open: func(context.Context) (io.ReadCloser, error) { return os.Open(path) },
 		}
 		if format != census.FormatGrep {
-			within, _ := filepath.Rel(folder, path) // it is in it
+			within, _ := filepath.Rel(folder, path) // path is always in folder
 			within = strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst")
 			p.collection = filepath.ToSlash(strings.TrimSuffix(within, filepath.Ext(within)))
 		}
@@ -312,7 +312,8 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 	return files, err
 }
 
-// databaseOf returns the database of a file, which is the name of its folder, with a dot.
+// databaseOf returns the database to which a file of mongodump belongs, followed by a dot. It
+// is the name of the file's folder.
 func databaseOf(path string) string {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -324,8 +325,9 @@ func databaseOf(path string) string {
 	return ""
 }
 
-// collectionOf returns the collection of a file called base. mongodump escapes some
-// characters of the name as in a URL, and a long name is only in the metadata.
+// collectionOf returns the collection to which a file of mongodump belongs. base is the name
+// of the file without its ending. mongodump escapes some characters as in a URL and
+// shortens long names, but writes the full name into the metadata file.
 func collectionOf(path, base string) string {
 	var metadata struct{ CollectionName string }
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), base+".metadata.json"))
@@ -338,12 +340,11 @@ func collectionOf(path, base string) string {
 	return base
 }
 
-// part is what is read as one: a file, a collection, or one of those in a folder or a
-// database.
+// part is one file or one collection to read. A folder and a database have several.
 type part struct {
-	name       string // of its source, for people
+	name       string // of the source, for the report
 	collection string // or empty, see [census.Census.ReadCollection]
-	size       int64  // bytes to read, or -1
-	documents  int64  // to read, as the server estimates, or -1
+	size       int64  // in bytes, or -1 if unknown
+	documents  int64  // their number as the server estimates it, or -1 if unknown
 	open       func(ctx context.Context) (io.ReadCloser, error)
 }

@@ -22,26 +22,27 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-var inspectHelp = `Show when an id was created and what its other bytes mean, and how sure that is.
-Ids are arguments, or come from standard input if there are none or one is "-".
+var inspectHelp = `Show when an id was created and what its other bytes mean, and how certain that is.
+Give ids as arguments, or on standard input if there are no arguments or one is "-".
 
-Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
-{"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
-mongoexport wrote, an array, or the notation of the MongoDB shell; an ObjectId
-alone also as base64 of its bytes. Formats:
+An id may be bare, in quotes, ObjectId("...") or {"$oid":"..."}, and a line may have
+several ids. The command also reads the _id of JSON documents: the output of
+mongoexport, an array, or the notation of the MongoDB shell. An ObjectId that stands
+alone may also be written as base64 of its bytes. Formats:
 ` + inspect.Names() + `.
 
-Within a line of a log, ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids are
-found, and lines without an id are ignored. With --grep all text is read like that.
-An id that begins with a hyphen goes after "--".
+In a log, the command finds ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids,
+and ignores lines without an id. With --grep it treats all text as a log. Write an id
+that begins with a hyphen after "--".
 
-The bytes of an ObjectId alone do not reveal which layout was used, so all three
-are shown, the most plausible first. Some drivers still write the host and the pid:
-an id with the bytes of this host, or of a recorded one, is read so. The process
-that created the id is shown if the store has it; "oid trace" shows more of it.
+An ObjectId has one of three layouts, which its bytes do not name. The command shows
+all three, the most plausible first. Some drivers still write the host and the pid into
+their ids: the command recognizes this host and the hosts recorded in the store. If the
+store knows the process that created the id, the command shows it; "oid trace" shows
+more about that process.
 
-Exit code 1 means that something at the place of an id is not one, or that there is
-no id at all; all others are shown.`
+Exit code 1 means that the input has no id, or that something where an id should be is
+not an id. All other ids are shown.`
 
 func newInspectCommand(std streams) *cobra.Command {
 	var (
@@ -84,24 +85,24 @@ type inspection struct {
 	zone   *zone
 }
 
-// inspected is what is printed of some ids.
+// inspected is the output for some ids.
 type inspected struct {
 	out []byte
 	err bytes.Buffer
-	bad bool
+	bad bool // an error was reported
 
 	buffer inspect.Buffer
 	json   towire.Inspections
 }
 
-// run shows the ids in args. Text that is not an id is reported. A registry that
-// fails is reported once, and the other ids are shown without it.
+// run shows the ids in args and reports text that is not an id. When the registry fails, it
+// reports that once and shows the other ids without their processes.
 func (i *inspection) run(ctx context.Context, args []string) error {
-	// What is left of an id is little, so that a large heap of ids costs little memory.
+	// Most of the heap is garbage, so collect it less often.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	workers := runtime.GOMAXPROCS(0)
 	if i.tracer != nil {
-		workers = 0 // one after the other: most of the time is the store's
+		workers = 0 // one id after the other: the store takes most of the time
 	}
 	feed := func(ctx context.Context, add func(pastedID), flush func()) error {
 		i.input.waits = flush
@@ -111,9 +112,9 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	widen(i.std.out)
-	bad, between := false, 1 // there is no empty line in front of the first id
+	bad, skip := false, 1 // the first id has no empty line before it
 	if i.asJSON {
-		between = 0
+		skip = 0
 	}
 	err := inOrder(ctx, workers, feed, func(ids []pastedID) *inspected { return i.inspect(ctx, ids) }, func(of *inspected) error {
 		bad = bad || of.bad
@@ -121,8 +122,8 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 		if len(of.out) == 0 {
 			return err
 		}
-		_, outErr := i.std.out.Write(of.out[between:])
-		between = 0
+		_, outErr := i.std.out.Write(of.out[skip:])
+		skip = 0
 		inspections.Put(of)
 		return errors.Join(err, outErr)
 	})
@@ -138,7 +139,7 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// inspections keeps the memory of those that are written.
+// inspections keeps the memory of outputs for later ids.
 var inspections = sync.Pool{New: func() any { return new(inspected) }}
 
 func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
@@ -165,10 +166,10 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 				std.warn("processes are not shown: %v", err)
 				i.tracer = nil
 			}
-			if trace != nil && trace.Classic != nil { // of a recorded host
+			if trace != nil && trace.Classic != nil { // it has the bytes of a recorded host
 				o := options
 				o.Hosts = []string{trace.Classic.Host}
-				report, _ = inspect.Inspect(found.Text, &o) // it was read before
+				report, _ = inspect.Inspect(found.Text, &o) // succeeded before without Hosts
 			}
 		}
 		if i.asJSON {
@@ -186,8 +187,8 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	return out
 }
 
-// inspectionText writes reports as text for people. It remembers what is often the same in
-// the next one.
+// inspectionText writes reports as text. It keeps the text of times and headings, which is
+// often the same for the next id.
 type inspectionText struct {
 	now     time.Time // in the zone of the text
 	created phrase.Memo[time.Time]

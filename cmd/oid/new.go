@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// idForms are the values of --format: each appends one id as it goes out.
+// idForms are the values of --format. Each function appends one id to b.
 var idForms = forms[func(b []byte, id objectid.ID) []byte]{
 	{"hex", func(b []byte, id objectid.ID) []byte {
 		b, _ = id.AppendText(b)
@@ -30,19 +30,18 @@ func appendID(b []byte, before string, id objectid.ID, after string) []byte {
 	return append(b, after...)
 }
 
-// appendTimedID appends a wire.TimedID, which --json writes, without the time that
-// encoding/json takes.
+// appendTimedID appends a wire.TimedID for --json. It is faster than encoding/json.
 func appendTimedID(b []byte, id objectid.ID) []byte {
 	b = appendID(b, `{"id":"`, id, `","time":"`)
 	b = id.Time().AppendFormat(b, time.RFC3339)
 	return append(b, "\"}\n"...)
 }
 
-const newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
-12 bytes each. Each id is greater than the one before, and none repeats.
+const newHelp = `Create ids and write them to standard output, one per line. With --format bin each id is
+12 bytes without a newline. Each id is greater than the one before, and none repeats.
 
-With --at all ids have that creation time, or later seconds after one second has no
-ids left: after 10^9 of them in the modern layout.`
+With --at all ids have that creation time. If you ask for more ids than one second has,
+10^9 in the modern layout, the others have the next seconds.`
 
 func newNewCommand(std streams) *cobra.Command {
 	var (
@@ -92,13 +91,14 @@ func newNewCommand(std streams) *cobra.Command {
 	f.Int64VarP(&n, "number", "n", 1, "create `N` ids")
 	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
 	layouts.addFlag(cmd, &layout, "layout", objectid.Modern.String(), "`LAYOUT` of the ids")
-	idForms.addFlag(cmd, &write, "format", "hex", "how to write an id")
+	idForms.addFlag(cmd, &write, "format", "hex", "`FORMAT` of the ids")
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	zone.addFlag(cmd)
 	return cmd
 }
 
-// clockAt returns a clock that stands still at a time as somebody typed it, or nil for none.
+// clockAt parses the value of --at and returns a clock that always shows that time. It
+// returns nil if at is empty.
 func clockAt(at string, now time.Time) (func() time.Time, error) {
 	if at == "" {
 		return nil, nil
@@ -108,12 +108,13 @@ func clockAt(at string, now time.Time) (func() time.Time, error) {
 		return nil, ofFlag(&timerange.FieldError{Field: "at", Err: err})
 	}
 	if objectid.MinAt(t).Time().Unix() != t.Unix() {
-		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
+		return nil, usagef("--at %s: want a time from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
 	}
 	return func() time.Time { return t }, nil
 }
 
-// writeIDs writes n new ids of g to w in large pieces, until ctx is done.
+// writeIDs writes n new ids of g to w, up to 4,096 at once. It returns ctx's error when ctx is
+// done.
 func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) (err error) {
 	defer func() {
 		if r := recover(); r == objectid.ErrExhausted {

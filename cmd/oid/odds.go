@@ -17,24 +17,27 @@ func newOddsCommand(std streams) *cobra.Command {
 chance that an id is created twice.
 
 Assumptions:
-  - Each process has one generator and a process value of the --layout:
-      modern   that of oid: one of 192 * 2^32 values at random, 39.6 bits
-      driver   that of MongoDB's drivers: one of 2^40 at random; beyond 2^24 ids
-               a second they repeat ids by themselves
-  - All N run at the same time, with clocks that agree, for the whole of --over.
-  - Each creates R consecutive ids in every second; in every second the counters
-    are random and independent. With R below 1 a process creates an id in a share
-    R of the seconds; above, R is rounded up.
-  - Two processes have the same process value, or neighbouring ones where the
-    first counter overflows into the second value. They create an id twice if in
-    some second their ranges of the counter overlap.
+  - Each process has one generator. Its process value depends on --layout:
+      modern   as oid does: a random one of 192 * 2^32 values (39.6 bits)
+      driver   as MongoDB's drivers do: a random one of 2^40 values. A driver
+               that creates more than 2^24 ids a second repeats its own ids.
+  - All N processes run at the same time, for the whole of --over, and their
+    clocks agree.
+  - Each process creates R consecutive ids in every second. In every second it
+    begins at a random counter. If R is less than 1, a process creates one id in
+    a fraction R of the seconds; otherwise R is rounded up.
+  - Two processes with the same process value create an id twice if in some second
+    their ranges of the counter overlap. In the modern layout a counter that
+    overflows continues in the next process value, where it can meet another
+    process.
 
-The chance of sharing a value is exact. The chance of a repeat is exact for two
-processes; for more it counts a collision of three as three collisions of two, so
-it is never too low, and too high by less than N parts in 10^9.
+The chance of sharing a process value is exact. The chance that an id is created
+twice is exact for two processes. For more processes it is an upper bound, because a
+collision of three processes counts as three collisions of two. It is too high by
+less than N parts in 10^9.
 
-Within one process no id repeats at any rate, and processes with a process block
-from a registry never share one: their chance is 0.`,
+In the modern layout, one process never repeats an id, at any rate. Processes with
+process blocks from a registry never share a process value: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,
 		Args: noArgs,

@@ -17,14 +17,14 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// pastedID is an id that the command was given.
+// pastedID is an id in the input of a command.
 type pastedID struct {
-	source string // stdin or argument
+	source string // "stdin" or "argument"
 	inspect.Found
-	err error // why there is none
+	err error // if not nil, the text is not an id
 }
 
-// place returns the place of the id, for an error about it.
+// place returns the position of the id for error messages: "line 3" or "argument 2".
 func (p pastedID) place() string {
 	if p.source == "stdin" {
 		return fmt.Sprintf("line %d", p.Line)
@@ -32,20 +32,20 @@ func (p pastedID) place() string {
 	return fmt.Sprintf("argument %d", p.Line)
 }
 
-// pasting is how a command reads the ids that people paste.
+// pasting configures how a command reads ids in the notations that people paste.
 type pasting struct {
-	grep  bool   // ignore everything but ids that nothing else looks like
-	waits func() // if not nil, is called before each read of standard input
+	grep  bool   // find ids in any text, and ignore the rest
+	waits func() // if not nil, called before each read of standard input
 }
 
 func (p *pasting) addFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.grep, "grep", false, "find the ids in any text, such as a log, and ignore the rest")
 }
 
-// ids yields the ids in args, or those in standard input if there are no args or where
-// one is "-". The line of an argument's id is the argument's number. Text on standard
-// input in which no id is expected is ignored, unless there is nothing else. It ends
-// with ctx, without an error.
+// ids yields the ids in args. An argument "-" stands for standard input, and so does an
+// empty list. For an id in an argument, Line is the number of the argument. Text on standard
+// input in which no id is expected is ignored; if there is no id at all, the first such
+// text is yielded as an error. When ctx is done, ids ends without an error.
 func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[pastedID] {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -68,8 +68,9 @@ func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[p
 	}
 }
 
-// objectIDs calls use with each ObjectId that is given, in the order of [pasting.ids], until
-// that fails. It reports what is not one.
+// objectIDs calls use with each ObjectId in the input, in the order of [pasting.ids], until
+// use returns an error. It reports ids of other kinds and text that is not an id, and then
+// returns errReported.
 func (p pasting) objectIDs(ctx context.Context, std streams, args []string, use func(objectid.ID) error) (err error) {
 	for found := range p.ids(ctx, std, args) {
 		id, wrong := objectid.ID{}, found.err
@@ -86,8 +87,9 @@ func (p pasting) objectIDs(ctx context.Context, std streams, args []string, use 
 	return cmp.Or(ctx.Err(), err)
 }
 
-// textsOf yields args with their places, or the lines of standard input that are not blank if
-// there are none. It sets err if that cannot be read.
+// textsOf yields args with their positions. If there are none, it yields the lines of
+// standard input that are not blank, and sets err if it cannot read them. what names the
+// input for the user.
 func textsOf(ctx context.Context, std streams, args []string, what string, err *error) iter.Seq2[string, string] {
 	return func(yield func(place, text string) bool) {
 		for i, arg := range args {
@@ -110,8 +112,8 @@ func textsOf(ctx context.Context, std streams, args []string, what string, err *
 	}
 }
 
-// argumentIDs returns the ids in an argument. An argument that is not an id but the name of
-// a file is refused as such.
+// argumentIDs returns the ids in an argument. If the argument is the name of a file, the
+// error says how to read the file.
 func argumentIDs(arg string) (ids []pastedID) {
 	if strings.TrimSpace(arg) == "" {
 		return []pastedID{{source: "argument", err: errors.New("empty; want an id")}}
@@ -129,14 +131,14 @@ func argumentIDs(arg string) (ids []pastedID) {
 	return ids
 }
 
-// fromStdin yields what is in standard input. It reports whether to go on.
+// fromStdin yields the ids in standard input. It reports whether to continue.
 func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID) bool) bool {
 	scan := inspect.Scan
 	if p.grep {
 		scan = inspect.FindAll
 	}
 	var ignored *pastedID
-	sure := p.grep // that ids are expected
+	anyID := p.grep // without ids, --grep reports nothing
 	for found, err := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
 		if ctx.Err() != nil {
 			return false
@@ -147,15 +149,15 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 			}
 			continue
 		}
-		sure = true
+		anyID = true
 		if !yield(pastedID{"stdin", found, err}) {
 			return false
 		}
 	}
-	return sure || ignored == nil || yield(*ignored)
+	return anyID || ignored == nil || yield(*ignored)
 }
 
-// waiting is a reader that calls a function before it reads.
+// waiting is a reader that calls waits before each read.
 type waiting struct {
 	io.Reader
 	waits func()

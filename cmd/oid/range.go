@@ -17,8 +17,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// rangeFormsHelp is the table of --help about --for, and the names of the forms that can
-// and of those that cannot ask for a process value.
+// rangeFormsHelp returns the table of the forms for the help of --for, and the names of the
+// forms that can and cannot select a process value.
 func rangeFormsHelp() (table string, can, cannot []string) {
 	for _, f := range query.Languages {
 		table += fmt.Sprintf("  %-9s %s\n", f.Name, f.About)
@@ -43,14 +43,14 @@ func newRangeCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "range {--since D | --from TIME | --to TIME | --process VALUE}",
 		Short: "Turn a time range into bounds for _id",
-		Long: `Write the bounds of the ids that were created in a time range, ready to paste. Such
-an id is equal to or greater than the first bound and smaller than the second.
+		Long: `Write a time range as bounds for _id, ready to paste into a query. An id was created in
+the range if it is equal to or greater than the first bound and less than the second.
 
---for chooses what to write:
+--for chooses the form of the output:
 ` + table + `
---process asks for the ids of one process value, as "oid inspect" and "oid ps" show it,
-or of a process block. No index helps with it: the database reads every id in the time
-range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
+--process selects only the ids with one process value, which "oid inspect" and "oid ps"
+show, or with one process block. An index does not help with that: the database reads
+every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 		Example: `  oid range --since 24h
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
   oid range --since 1h --process bcf86cd799 --for mongosh
@@ -78,32 +78,32 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 		},
 	}
 	times.addFlags(cmd)
-	formsOf(query.Languages, func(f query.Language) string { return f.Name }).addFlag(cmd, &form, "for", "ids", "what to write")
-	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
+	formsOf(query.Languages, func(f query.Language) string { return f.Name }).addFlag(cmd, &form, "for", "ids", "`FORM` of the output")
+	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, copied unchanged")
 	cmd.Flags().StringVar(&process, "process", "", "only ids with this process `VALUE`: 10 hexadecimal digits, or the 8 of a process block")
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")
 	return cmd
 }
 
-// timeRange is the flags of the commands that work on a time range.
+// timeRange has the flags --since, --from, --to and --tz of commands with a time range.
 type timeRange struct {
 	since, from, to string
 	zone            zone
 }
 
 // rangeHelp is the paragraph of "oid help times" about these flags.
-var rangeHelp = `--since takes a duration up to now (24h, 7d, 2 months) or a TIME. --from and --to take a
-TIME each; ids created at --to or later are left out. Ids hold whole seconds, so
---from is rounded down and --to up: no id in between is missed.`
+var rangeHelp = `--since takes a duration up to now (24h, 7d, 2 months) or a TIME. --from and --to each
+take a TIME; ids created at --to or later are left out. Ids contain whole seconds, so
+--from is rounded down and --to is rounded up, which misses no id of the range.`
 
 // timeHelp is the paragraph about a TIME.
 var timeHelp = timerange.Help("the zone of --tz or TZ, or UTC")
 
 func (r *timeRange) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.since, "since", "", "beginning: 24h, 7d or a `TIME`, see \"oid help times\"")
-	f.StringVar(&r.from, "from", "", "beginning, a `TIME`")
-	f.StringVar(&r.to, "to", "", "end, a `TIME`, not included")
+	f.StringVar(&r.since, "since", "", "start of the range: 24h, 7d or a `TIME`, see \"oid help times\"")
+	f.StringVar(&r.from, "from", "", "start of the range, a `TIME`")
+	f.StringVar(&r.to, "to", "", "end of the range, a `TIME`, not included")
 	r.zone.addFlag(cmd)
 }
 
@@ -114,14 +114,15 @@ func (r *timeRange) span() timerange.Span {
 	return timerange.Span{Since: r.since, From: r.from, To: r.to}
 }
 
-// parse returns the range that the flags describe: every id if none was used. Its
-// errors are usage errors.
+// parse returns the range that the flags describe, or all ids without flags. Its errors are
+// usage errors.
 func (r *timeRange) parse() (objectid.Range, error) {
 	ids, err := r.span().Range(r.zone.now())
 	return ids, ofFlag(err)
 }
 
-// keys is parse for documents: every one if no flag was used, else those with ObjectIds.
+// keys returns the range of keys in a store that the flags describe. Without flags that is
+// every key; with a flag it is only ObjectIds.
 func (r *timeRange) keys() (store.Range, error) {
 	if !r.given() {
 		return store.Range{}, nil
@@ -130,7 +131,7 @@ func (r *timeRange) keys() (store.Range, error) {
 	return store.IDRange(ids), err
 }
 
-// ofFlag returns an error of a span as one of the flags.
+// ofFlag turns an error of package timerange into a usage error that names the flag.
 func ofFlag(err error) error {
 	if field, ok := errors.AsType[*timerange.FieldError](err); ok {
 		err = fmt.Errorf("--%w", field)
@@ -141,15 +142,15 @@ func ofFlag(err error) error {
 	return nil
 }
 
-// zone is the flag --tz: the zone in which a command prints times, and reads those
-// without a zone. JSON is in UTC, except in a census. By default it is that of the environment
-// variable TZ, or else UTC.
+// zone is the flag --tz: the time zone in which a command prints times and reads times that
+// name no zone. By default it is the zone of the environment variable TZ, or else UTC. Times
+// in JSON are in UTC, except in the report of a census.
 type zone struct{ chosen *time.Location }
 
 // zoneHelp is the paragraph of "oid help times" about the flag.
-const zoneHelp = `Times are printed in the zone of --tz or of the environment variable TZ, without
-either in UTC; in JSON in UTC, except in a census. A ZONE is a name such as Asia/Shanghai,
-an offset such as +08:00, or local.`
+const zoneHelp = `Times are printed in the zone of --tz. Without --tz it is the zone of the environment
+variable TZ, or else UTC. Times in JSON are in UTC, except in the report of a census. A
+ZONE is a name such as Asia/Shanghai, an offset such as +08:00, or local.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
 	cmd.Flags().Func("tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)", z.set)
@@ -184,8 +185,8 @@ func (z *zone) location() *time.Location {
 	return time.UTC
 }
 
-// now returns the time, in the zone.
+// now returns the current time in the zone.
 func (z *zone) now() time.Time { return time.Now().In(z.location()) }
 
-// text returns a time as the command prints it for people.
+// text formats a time in the zone.
 func (z *zone) text(t time.Time) string { return t.In(z.location()).Format(time.RFC3339Nano) }

@@ -34,7 +34,7 @@ type parts struct {
 
 // Languages are all languages.
 var Languages = []Language{
-	{"ids", "the two bounds, one per line; - where there is none", parts{
+	{"ids", "the two bounds, one per line; - stands for a missing bound", parts{
 		from: "<id>", to: "<id>", none: "-", separator: "\n",
 	}},
 	{"mongosh", "a query for the MongoDB shell and for Compass", parts{
@@ -42,7 +42,7 @@ var Languages = []Language{
 		process:   `$expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, <n> ] }, "<process>" ] }`,
 		separator: ", ", unconditional: "{}",
 	}},
-	{"json", "the same in Extended JSON, for mongoexport --query", parts{
+	{"json", "a query in Extended JSON, for mongoexport --query", parts{
 		open: "{", end: "}", id: `"_id":{`, idEnd: "}", from: `"$gte":{"$oid":"<id>"}`, to: `"$lt":{"$oid":"<id>"}`,
 		process:   `"$expr":{"$eq":[{"$substrBytes":[{"$toString":"$_id"},8,<n>]},"<process>"]}`,
 		separator: ",", unconditional: "{}",
@@ -51,11 +51,11 @@ var Languages = []Language{
 		from: "<column> >= X'<id>'", to: "<column> < X'<id>'", process: "substr(hex(<column>), 9, <n>) = '<PROCESS>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},
-	{"sqltext", "the same for a column of 24 lower-case digits", parts{
+	{"sqltext", "a condition on a column of 24 lower-case hexadecimal digits", parts{
 		from: "<column> >= '<id>'", to: "<column> < '<id>'", process: "substr(<column>, 9, <n>) = '<process>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},
-	{"postgres", "the same for a BYTEA column of PostgreSQL", parts{
+	{"postgres", "a condition on a BYTEA column of PostgreSQL", parts{
 		from: `<column> >= '\x<id>'`, to: `<column> < '\x<id>'`, process: "substr(encode(<column>, 'hex'), 9, <n>) = '<process>'",
 		separator: " AND ", unconditional: "1 = 1",
 	}},

@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// span returns a length of time, in years if it has two of them.
+// span formats a duration: in years from two years on.
 func span(d time.Duration) string {
 	const year = 31_556_952 * time.Second
 	if d >= 2*year {
@@ -19,7 +19,7 @@ func span(d time.Duration) string {
 	return phrase.Length(d)
 }
 
-// eventTexts returns what an event is: in a few words, for a plot, and in a sentence.
+// eventTexts describes an event in a few words, for a plot, and in a sentence.
 func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 	until, length, size := e.End.In(zone).Format("2006-01-02 15:04"), phrase.Length(e.End.Sub(e.Start)), humanize.Comma(e.Size)
 	switch e.Kind {
@@ -46,7 +46,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 		label = "resumed"
 		sentence = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
 	case census.KindNoSequence:
-		label = "counters that do not count"
+		label = "counters that do not count up"
 		sentence = fmt.Sprintf("%s: those of process value %s, until %s", label, e.Process, until)
 	}
 	if e.Confidence != census.ConfidenceCertain {
@@ -55,7 +55,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 	return label, sentence
 }
 
-// untold returns what the report cannot tell of outages.
+// untold returns the outages of which the report cannot tell whether they happened.
 func untold(r *census.Report) (out []string) {
 	if r.Distinct <= minOutages {
 		return nil
@@ -65,7 +65,7 @@ func untold(r *census.Report) (out []string) {
 		if s[1] > s[0] {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"
 		}
-		out = append(out, text+", or one with less than two periods of its rhythm before or after it")
+		out = append(out, text+", or an outage with less than two periods of the collection's rhythm before or after it")
 	} else if outages(r) == 0 {
 		out = append(out, "an outage: too few ids, or too short a time, to know what is usual")
 	}

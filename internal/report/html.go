@@ -20,12 +20,11 @@ import (
 //go:embed report.css
 var style string
 
-// Style returns the style sheet of the pages that WriteHTML writes, for a page that
-// shows what [WriteFragment] writes.
+// Style returns the CSS for a page that contains the output of [WriteFragment].
 func Style() string { return style }
 
-// WriteHTML writes r as one page of HTML that needs no other file, for light and
-// dark screens. The error is w's.
+// WriteHTML writes r as an HTML page. The page needs no other file and follows the light or
+// dark theme of the browser. An error of w is returned.
 func WriteHTML(w io.Writer, r *census.Report) error {
 	return h.Doctype(h.HTML(h.Lang("en"),
 		h.Head(
@@ -38,8 +37,8 @@ func WriteHTML(w io.Writer, r *census.Report) error {
 	)).Render(w)
 }
 
-// WriteFragment writes the contents of the page of WriteHTML, without its head. What
-// comes from a source is escaped. The error is w's.
+// WriteFragment writes what is in the body of the page that [WriteHTML] writes, to be put
+// into another page. Text from sources is escaped. An error of w is returned.
 func WriteFragment(w io.Writer, r *census.Report) error { return contents(r).Render(w) }
 
 func contents(r *census.Report) g.Node {
@@ -47,7 +46,7 @@ func contents(r *census.Report) g.Node {
 	top, all := describeAll(r.Sources)
 	return g.Group{
 		h.H1(g.Text("Census of " + phrase.Count(r.IDs, "id", "ids"))),
-		g.If(r.Partial != "", h.P(h.Class("mark"), g.Text("Partial: "+r.Partial+"; sources, or the rest of one, were not read."))),
+		g.If(r.Partial != "", h.P(h.Class("mark"), g.Text("Partial: "+r.Partial+"; not every source was read to its end."))),
 		sourceList(top),
 		p.facts(),
 		g.If(len(r.Collections) == 0, p.judged()),
@@ -57,13 +56,13 @@ func contents(r *census.Report) g.Node {
 	}
 }
 
-// page is a report whose times are shown in a zone.
+// page writes a report as HTML, with times in a zone.
 type page struct {
 	*census.Report
 	in *time.Location
 }
 
-// sourceList says what was read, and what could not be read.
+// sourceList lists the sources and what could not be read.
 func sourceList(lines []sourceLine) g.Node {
 	return g.Map(lines, func(l sourceLine) g.Node {
 		return g.Group{
@@ -73,15 +72,15 @@ func sourceList(lines []sourceLine) g.Node {
 	})
 }
 
-// facts says when and how much.
+// facts lists when the ids were created and how many there are.
 func (p page) facts() g.Node {
 	return h.Dl(h.Class("facts"), g.Map(factsOf(p.Report), func(f [2]string) g.Node {
 		return h.Div(h.Dt(g.Text(f[0])), h.Dd(g.Text(f[1])))
 	}))
 }
 
-// overview is the findings of all collections in short, a list of the collections, and a
-// part about each.
+// overview has the titles of all findings, a list of the collections, and a section about
+// each collection.
 func (p page) overview() g.Node {
 	reports, others := counted(p.Report)
 	left := maxTitles
@@ -111,7 +110,7 @@ func (p page) overview() g.Node {
 	}
 }
 
-// judged is what is said of one collection, or of ids without collections.
+// judged has the analysis of one collection, or of the ids without a collection.
 func (p page) judged() g.Node {
 	return g.Group{
 		p.findings(),
@@ -124,12 +123,12 @@ func (p page) judged() g.Node {
 
 func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
 
-// panel is a region that scrolls by itself where it is too wide.
+// panel is a region that scrolls sideways if it is wider than the screen.
 func panel(name string, children ...g.Node) g.Node {
 	return h.Div(h.Class("panel"), h.TabIndex("0"), h.Role("region"), h.Aria("label", name), g.Group(children))
 }
 
-// counts returns the timeline's buckets without their counts.
+// counts returns the buckets of the timeline, each with the count 0.
 func (p page) counts() plot.Counts {
 	buckets := p.Timeline.Buckets
 	return plot.Counts{
@@ -153,7 +152,7 @@ func (p page) timeline() g.Node {
 	}
 }
 
-// chart draws the timeline with what happened.
+// chart draws the timeline with its events.
 func (p page) chart(size plot.Size) plot.SVG {
 	c := p.counts()
 	for i, b := range p.Timeline.Buckets {
@@ -175,7 +174,7 @@ func (p page) chart(size plot.Size) plot.SVG {
 // maxMarks is how many events are marked on a timeline.
 const maxMarks = 24
 
-// share returns where t is on the timeline, from 0 to 1.
+// share returns the position of t on the timeline, from 0 to 1.
 func (p page) share(t time.Time) float64 {
 	buckets := p.Timeline.Buckets
 	n := len(buckets)
@@ -191,7 +190,7 @@ func (p page) share(t time.Time) float64 {
 	return (float64(i) + within) / float64(n)
 }
 
-// events lists what happened.
+// events lists the events.
 func (p page) events() g.Node {
 	if len(p.Events) == 0 {
 		return nil
@@ -232,7 +231,7 @@ func (p page) examples(examples []census.Example) g.Node {
 	}))))
 }
 
-// untold is what cannot be told, and why.
+// untold lists what cannot be told, and why.
 func (p page) untold() g.Node {
 	limits := untold(p.Report)
 	return g.If(len(p.Doubts)+len(limits) > 0, g.Group{
@@ -255,7 +254,7 @@ func (p page) processes() g.Node {
 	}
 }
 
-// process is the lane of a process.
+// process is the row of one process: its name, its facts and a plot of its ids.
 func (p page) process(c plot.Counts, one census.Process) g.Node {
 	class, gaps := "bar", phrase.Count(one.Gaps, "gap", "gaps")
 	if len(faults(one)) > 0 {

@@ -15,24 +15,25 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// What text and page say in the same words.
+// This file has the sentences that text and HTML have in common.
 
 const (
-	// maxSources is how many sources are described at the beginning. Of more there is a
-	// summary, and they are described at the end.
+	// maxSources is how many sources the beginning of a report describes. If there are
+	// more, it only counts them, and the end of the report describes them.
 	maxSources = 5
 
 	// maxTitles is how many findings a summary of collections lists.
 	maxTitles = 20
 
-	// maxNames is how many collections without ids it names.
+	// maxNames is how many collections without ids a summary names.
 	maxNames = 12
 
-	// minOutages is up to how many ids it goes without saying that outages cannot be told.
+	// minOutages: with at most this many ids, a report does not mention that outages
+	// cannot be told. That is obvious.
 	minOutages = 100
 )
 
-// sourceLine describes a source, and what could not be read of it.
+// sourceLine describes a source in one line, and what could not be read in others.
 type sourceLine struct {
 	text     string
 	problems []string
@@ -40,7 +41,7 @@ type sourceLine struct {
 
 // describe describes s.
 func describe(s *census.Source) sourceLine {
-	l := sourceLine{text: sourceName(s) + ":"} // and why it was not read
+	l := sourceLine{text: sourceName(s) + ":"} // s.Error follows
 	if s.Unit != "" {
 		l.text = fmt.Sprintf("%s: %v, %s, %s", sourceName(s), s.Format, phrase.Count(s.Units, s.Unit, s.Unit+"s"), phrase.Count(s.IDs, "id", "ids"))
 	}
@@ -62,14 +63,14 @@ func describe(s *census.Source) sourceLine {
 
 func sourceName(s *census.Source) string { return strings.TrimSpace(s.Name + " " + s.Collection) }
 
-// listed reports whether s is shown: an archive is not if all that was read belongs
-// to its collections, which are sources of their own.
+// listed reports whether a report shows s. It does not show an archive whose documents all
+// belong to its collections, which are sources of their own.
 func listed(s *census.Source) bool {
 	return s.Collections == 0 || s.Units > 0 || s.Error != ""
 }
 
-// describeAll describes sources: top is for the beginning of a report, and all for its
-// end, nil if top has said it all.
+// describeAll describes sources: top is for the beginning of a report, all for its end. If
+// top describes all of them, all is nil.
 func describeAll(sources []*census.Source) (top, all []sourceLine) {
 	formats, broken := tally{}, 0
 	for _, s := range sources {
@@ -93,7 +94,7 @@ func describeAll(sources []*census.Source) (top, all []sourceLine) {
 	return []sourceLine{{text: text}}, all
 }
 
-// tally is how many there are of each kind, by name.
+// tally counts things by name. Its text is "3 bson, 1 json".
 type tally map[string]int64
 
 func (t tally) String() string {
@@ -101,8 +102,8 @@ func (t tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// factsOf returns when the ids of r were created and how many there are, each fact with its
-// name.
+// factsOf returns pairs of a name and a fact: when the ids of r were created, how many there
+// are, and so on.
 func factsOf(r *census.Report) (out [][2]string) {
 	add := func(name, format string, args ...any) {
 		out = append(out, [2]string{name, fmt.Sprintf(format, args...)})
@@ -143,7 +144,7 @@ func zoneOf(r *census.Report) *time.Location {
 	return time.UTC
 }
 
-// titleOf returns the name of the collection of r.
+// titleOf returns the name of the collection of r, for a heading.
 func titleOf(r *census.Report) string {
 	if r.Collection == "" {
 		return "sources without a collection"
@@ -151,8 +152,8 @@ func titleOf(r *census.Report) string {
 	return r.Collection
 }
 
-// counted returns the collections of r that have ids or findings, and a line that names
-// others, first those that have something else, or "".
+// counted returns the reports of the collections that have ids or findings. others is a line
+// that names the other collections, those with other values first; it is "" if there are none.
 func counted(r *census.Report) (out []*census.Report, others string) {
 	var names, empty []string
 	for _, c := range r.Collections {
@@ -183,7 +184,7 @@ func counted(r *census.Report) (out []*census.Report, others string) {
 	return out, others
 }
 
-// dates returns the days of the first and of the last id of r, or "".
+// dates returns the days on which the first and the last id were created, or "" without ids.
 func dates(r *census.Report) string {
 	if r.First == nil {
 		return ""
@@ -191,8 +192,8 @@ func dates(r *census.Report) string {
 	return r.First.In(zoneOf(r)).Format(time.DateOnly) + " to " + r.Last.In(zoneOf(r)).Format(time.DateOnly)
 }
 
-// verdict returns how many findings r and its collections have, and how many processes
-// cannot be told.
+// verdict counts the findings of r and its collections, the outages, and the processes for
+// which it cannot be told whether they have a fault.
 func verdict(r *census.Report) string {
 	findings, doubts := 0, int64(0)
 	for _, c := range append([]*census.Report{r}, r.Collections...) {
@@ -214,7 +215,7 @@ func verdict(r *census.Report) string {
 	return text
 }
 
-// outages returns how many outages a report has, with those of its collections.
+// outages counts the outages in r and in the reports of its collections.
 func outages(r *census.Report) (n int64) {
 	for _, c := range append([]*census.Report{r}, r.Collections...) {
 		for _, e := range c.Events {
@@ -226,22 +227,22 @@ func outages(r *census.Report) (n int64) {
 	return n
 }
 
-// told reports whether anything can be said of r: not of what was not read.
+// told reports whether r can have a verdict. It cannot if no source could be read.
 func told(r *census.Report) bool { return r.IDs > 0 || len(r.Findings) > 0 || !r.Broken() }
 
-// findingTexts are what is said of a process where the name of the finding says too little.
+// findingTexts are short texts for kinds of findings whose names alone are not clear.
 var findingTexts = map[census.Kind]string{
-	census.KindSharedValue: "several processes at once", census.KindNoSequence: "counters that do not count",
+	census.KindSharedValue: "several processes at once", census.KindNoSequence: "counters that do not count up",
 }
 
-// faults returns what was found of a process.
+// faults returns a short text for each finding about a process.
 func faults(p census.Process) []string {
 	return each.Of(p.Findings(), func(k census.Kind) string {
 		return cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " "))
 	})
 }
 
-// notes returns what else is known of a process.
+// notes returns short texts about a process that are not findings.
 func notes(p census.Process) (out []string) {
 	if p.Jumps > 0 {
 		out = append(out, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))

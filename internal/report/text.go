@@ -1,8 +1,9 @@
-// Package report writes the report of a census for people: as text for a terminal,
-// and as a page of HTML with plots.
+// Package report writes the report of a census as text for a terminal, or as an HTML page
+// with plots.
 //
-// A report begins with what was read, when the ids were created, how many there are, and
-// what was found or cannot be told. The timeline and everything else follow.
+// A report begins with the sources, the number of ids and the time in which they were
+// created. The findings follow, and what cannot be told. The timeline, the events and the
+// processes come last.
 package report
 
 import (
@@ -21,12 +22,12 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// WriteText writes r as text for a screen that has so many columns; 0 means 80. The error
-// is w's.
+// WriteText writes r as text for a screen with the given number of columns. 0 means 80
+// columns, and numbers below 40 count as 40. An error of w is returned.
 func WriteText(w io.Writer, r *census.Report, columns int) error {
 	t := newTextWriter(w, columns)
 	if r.Partial != "" {
-		t.wrapped("", "  ", "PARTIAL: "+phrase.Shown(r.Partial)+"; sources, or the rest of one, were not read")
+		t.wrapped("", "  ", "PARTIAL: "+phrase.Shown(r.Partial)+"; not every source was read to its end")
 	}
 	top, all := describeAll(r.Sources)
 	t.sources(top)
@@ -51,8 +52,8 @@ func (t *textWriter) body(r *census.Report) {
 	t.processes(r)
 }
 
-// overview writes the findings of all collections in short, a list of the collections,
-// and a part about each.
+// overview writes the titles of all findings, a list of the collections, and a section about
+// each collection.
 func (t *textWriter) overview(r *census.Report) {
 	reports, others := counted(r)
 	if told(r) {
@@ -91,7 +92,7 @@ func (t *textWriter) overview(r *census.Report) {
 	}
 }
 
-// sources writes lines about sources, and why some were not read.
+// sources writes the sources and what could not be read.
 func (t *textWriter) sources(lines []sourceLine) {
 	for _, l := range lines {
 		t.wrapped("", "  ", phrase.Shown(l.text))
@@ -101,7 +102,7 @@ func (t *textWriter) sources(lines []sourceLine) {
 	}
 }
 
-// facts writes when and how much.
+// facts writes when the ids were created and how many there are.
 func (t *textWriter) facts(r *census.Report) {
 	t.printf("\n")
 	for _, f := range factsOf(r) {
@@ -220,15 +221,14 @@ type textWriter struct {
 	columns int // the width of the screen
 }
 
-// newTextWriter returns a writer for a screen of a width. Less than 40 columns count as 40,
-// and 0 as 80.
+// newTextWriter returns a writer for a screen with that many columns, see [WriteText].
 func newTextWriter(w io.Writer, columns int) *textWriter {
 	return &textWriter{bufio.NewWriter(w), max(cmp.Or(columns, 80), 40)}
 }
 
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// cut returns text in at most n columns.
+// cut shortens text to at most n columns.
 func cut(text string, n int) string {
 	if uniseg.StringWidth(text) <= n {
 		return text
@@ -240,8 +240,8 @@ func cut(text string, n int) string {
 	return text + "~"
 }
 
-// wrapped writes text in lines that fit the screen, the first after first and
-// the others after rest. A Chinese character takes two columns.
+// wrapped writes text in lines that fit the screen. first is written before the first line,
+// and rest before each of the others. A Chinese character takes two columns.
 func (t *textWriter) wrapped(first, rest, text string) {
 	prefix, line := first, ""
 	for word := range strings.FieldsSeq(text) {
@@ -257,7 +257,8 @@ func (t *textWriter) wrapped(first, rest, text string) {
 	t.printf("%s%s\n", prefix, line)
 }
 
-// WriteDifference writes d as text, as WriteText does. The error is w's.
+// WriteDifference writes d as text for a screen with the given number of columns, see
+// [WriteText]. An error of w is returned.
 func WriteDifference(w io.Writer, d *census.Difference, columns int) error {
 	t := newTextWriter(w, columns)
 	for _, side := range []census.Side{d.A, d.B} {

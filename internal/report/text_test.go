@@ -61,7 +61,7 @@ func small() *census.Report {
 	return r
 }
 
-const smallText = `PARTIAL: stopped by the �[31muser; sources, or the rest of one, were not read
+const smallText = `PARTIAL: stopped by the �[31muser; not every source was read to its end
 a.bson: bson, 1,200 documents, 1,100 ids
   ! 1 document could not be read: document 7: bad length
 c.json:
@@ -84,7 +84,8 @@ cannot be told
   ids are here
     65920080b2b2b2b2b2000001 2024-01-02 00:00:00 a.bson: document 9
 - an outage shorter than about 1h in the busiest hours of the week and 3h in the
-  quietest, or one with less than two periods of its rhythm before or after it
+  quietest, or an outage with less than two periods of the collection's rhythm
+  before or after it
 
 ids by day, UTC
 2024-01-01  1 ▍

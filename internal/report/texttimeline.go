@@ -12,7 +12,7 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// minEmpty is how many empty buckets in a row are written as one line.
+// minEmpty is the number of consecutive empty buckets from which one line replaces them.
 const minEmpty = 4
 
 func (t *textWriter) timeline(r *census.Report) {
@@ -60,11 +60,11 @@ func (t *textWriter) timeline(r *census.Report) {
 	}
 }
 
-// maxLines is how many lines a timeline has as text, unless its step was given.
+// maxLines is the most lines of a timeline, unless the user chose the interval.
 const maxLines = 48
 
-// group returns the buckets of a timeline, or sums of as many of them as make few enough
-// lines.
+// group returns the buckets of a timeline. If they are more than limit, it adds up groups of
+// consecutive buckets.
 func group(t census.Timeline, limit int) []census.Bucket {
 	each := 1
 	for _, each = range steps[t.By].round {
@@ -86,8 +86,8 @@ func group(t census.Timeline, limit int) []census.Bucket {
 	return out
 }
 
-// steps are how the start of a bucket is written, and how many buckets make a good line, the
-// fewest first.
+// steps has, for each interval, the format of a bucket's start and the sizes of groups of
+// buckets that make round steps, such as 10 minutes.
 var steps = map[census.Interval]struct {
 	format string
 	round  []int
@@ -97,7 +97,7 @@ var steps = map[census.Interval]struct {
 	census.IntervalMonth: {"2006-01", []int{1, 3, 6, 12, 24}}, census.IntervalYear: {"2006", []int{1, 2, 5, 10}},
 }
 
-// shown returns the events of r in the time of its timeline.
+// shown returns the events of r that overlap its timeline.
 func shown(r *census.Report) (out []census.Event) {
 	buckets := r.Timeline.Buckets
 	for _, e := range r.Events {
@@ -108,7 +108,7 @@ func shown(r *census.Report) (out []census.Event) {
 	return out
 }
 
-// marksOf returns what happened in the time of each line.
+// marksOf returns the labels of the events that begin in each line, by its index.
 func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 	out := map[int]string{}
 	for _, e := range events {
@@ -125,7 +125,7 @@ func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 	return out
 }
 
-// bar returns n of most as a bar of at most room columns.
+// bar draws n as a bar whose length is room columns if n is equal to most.
 func (t *textWriter) bar(n, most int64, room int) string {
 	if n == 0 {
 		return ""

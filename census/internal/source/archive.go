@@ -89,10 +89,10 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 	}
 	if len(open) > 0 {
 		names := slices.Sorted(maps.Keys(open))
-		return r.stopped(fmt.Errorf("%w: the archive ends before its collections do: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
+		return r.stopped(fmt.Errorf("%w: the archive ends within these collections: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
 	}
 	if len(damaged) > 0 {
-		return fmt.Errorf("census: a checksum is wrong: the documents of %s are not those that mongodump wrote", strings.Join(damaged, ", "))
+		return fmt.Errorf("census: wrong checksum: the documents of these collections are not what mongodump wrote: %s", strings.Join(damaged, ", "))
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (r *archiveReader) expected(err error) error {
 	case io.EOF:
 		return r.stopped(io.ErrUnexpectedEOF)
 	case errTerminator:
-		return r.stopped(fmt.Errorf("%w: a terminator where a collection's name should be", errArchive))
+		return r.stopped(fmt.Errorf("%w: a terminator where the name of a collection should be", errArchive))
 	}
 	return err
 }
@@ -235,7 +235,7 @@ func (r *archiveReader) header() (out header, err error) {
 		return out, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
 	}
 	if out.Collection == "" {
-		return out, r.stopped(fmt.Errorf("%w: a document without a collection's name", errArchive))
+		return out, r.stopped(fmt.Errorf("%w: a document without the name of a collection", errArchive))
 	}
 	r.data = r.data[size:]
 	return out, nil

@@ -123,7 +123,7 @@ func TestChecksums(t *testing.T) {
 		}
 		return a.Bytes()
 	}
-	const end = "documents of %s are not those that mongodump wrote"
+	const end = "documents of these collections are not what mongodump wrote: %s"
 	for _, test := range []struct {
 		name, only string
 		data       []byte
@@ -213,7 +213,7 @@ func TestArchiveWithoutData(t *testing.T) {
 		if r.IDs != test.ids {
 			t.Errorf("%s: %d ids, want %d", test.name, r.IDs, test.ids)
 		}
-		want := fmt.Sprintf("the archive ends before its collections do: %s", test.cut)
+		want := fmt.Sprintf("the archive ends within these collections: %s", test.cut)
 		if test.cut == "" && err != nil || test.cut != "" && (err == nil || !strings.HasSuffix(err.Error(), want)) {
 			t.Errorf("%s: %v, want collections without an end: %q", test.name, err, test.cut)
 		}

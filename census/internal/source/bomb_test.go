@@ -78,7 +78,7 @@ func TestBomb(t *testing.T) {
 				test.noise -= 64 * mib / 1030 // what gzip makes of newlines
 			}
 			err := expand(bomb(t, pack, test.size, test.noise), 8*mib)
-			if stopped := err != nil && strings.Contains(err.Error(), name+": it expands to more than 500 times its size"); stopped != test.stops {
+			if stopped := err != nil && strings.Contains(err.Error(), name+": the data expands to more than 500 times its size"); stopped != test.stops {
 				t.Errorf("%s of %d bytes with %d of noise: %v, want a stop: %v", name, test.size, test.noise, err, test.stops)
 			}
 		}

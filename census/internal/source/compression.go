@@ -66,7 +66,7 @@ func (d *decompressed) Read(p []byte) (int, error) {
 	case err != nil && err != io.EOF:
 		err = fmt.Errorf("%w: %w", errIn(d.name), err)
 	case d.size > d.free && d.size/maxExpansion > d.packed.n.Load():
-		err = fmt.Errorf("%w: it expands to more than %d times its size; if that is right, decompress it first", errIn(d.name), maxExpansion)
+		err = fmt.Errorf("%w: the data expands to more than %d times its size; if you trust it, decompress it first", errIn(d.name), maxExpansion)
 	}
 	return n, err
 }

@@ -48,7 +48,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
 		{"half zstd", zstandard(all["json canonical"])[:200], 0, "census: zstd: the compressed data ends early"},
 		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
-		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends before its collections do: shop.other"},
+		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends within these collections: shop.other"},
 		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
 		{"empty", nil, 0, "census: the source is empty"},
 	} {
@@ -77,7 +77,7 @@ func TestErrorsSayWhere(t *testing.T) {
 // The name of a column in another encoding is not found: the error says what to do. One
 // that is spelled wrongly in UTF-8 is told nothing of encodings.
 func TestErrorsNameTheEncoding(t *testing.T) {
-	const hint = "the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
+	const hint = "the text is not UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
 	const ids = "507f1f77bcf86cd799439011,1\n"
 	for _, format := range []census.Format{census.FormatAuto, census.FormatCSV} {
 		for text, want := range map[string]bool{
@@ -92,7 +92,7 @@ func TestErrorsNameTheEncoding(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"\x89PNG\x01\n" + ids:                             "",
-		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION",
+		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "this is an SQLite database; for a collection of a store write sqlite:FILE#COLLECTION",
 	} {
 		_, err := read(t, strings.NewReader(text), nil)
 		if !errors.Is(err, census.ErrFormat) || strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), want) {

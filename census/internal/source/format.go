@@ -125,14 +125,14 @@ func detect(data []byte, column string) (string, error) {
 	case isUTF16(data):
 		return Auto, errUTF16
 	case bytes.HasPrefix(data, []byte(sqliteMagic)):
-		return Auto, fmt.Errorf("%w: a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION", ErrFormat)
+		return Auto, fmt.Errorf("%w: this is an SQLite database; for a collection of a store write sqlite:FILE#COLLECTION", ErrFormat)
 	}
 	for _, r := range readers {
 		if r.sign != nil && r.sign(data, column) {
 			return r.format, nil
 		}
 	}
-	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)%s", ErrFormat, column, encodingHint(firstLine(data)))
+	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids; set the format, or use the format grep to find ids in any text%s", ErrFormat, column, encodingHint(firstLine(data)))
 }
 
 // encodingHint says what to do if the first row of a text is not UTF-8, in which no name
@@ -141,7 +141,7 @@ func encodingHint(row []byte) string {
 	if utf8.Valid(row) || bytes.ContainsFunc(row, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' }) {
 		return ""
 	}
-	return "; the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
+	return "; the text is not UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
 }
 
 // looksLikeBSON reports whether data begins with a document: a possible length, an
