@@ -15,8 +15,8 @@ func (g GPID) AppendBinary(b []byte) ([]byte, error) { return append(b, g.b[:]..
 // MarshalBinary returns the 32 bytes of g.
 func (g GPID) MarshalBinary() ([]byte, error) { return g.AppendBinary(nil) }
 
-// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] returns, and no bytes that
-// [New] does not produce. 32 zeros are the zero GPID.
+// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] returns. 32 zeros are the zero
+// GPID. Other bytes that are not those of a GPID from [New] are an error.
 func (g *GPID) UnmarshalBinary(data []byte) error {
 	if len(data) != Size {
 		return fmt.Errorf("%w: %d bytes, want %d", ErrInvalid, len(data), Size)
@@ -60,8 +60,8 @@ func (g GPID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return bsonString, data, nil
 }
 
-// UnmarshalBSONValue reads a string that [Parse] reads, or null, for the MongoDB driver
-// v2.
+// UnmarshalBSONValue reads a string as [Parse] does, or null as the zero GPID, for the MongoDB
+// driver v2.
 func (g *GPID) UnmarshalBSONValue(typ byte, data []byte) error {
 	switch {
 	case typ == bsonNull && len(data) == 0:
@@ -83,9 +83,9 @@ func (g *GPID) UnmarshalBSONValue(typ byte, data []byte) error {
 // maxText is the length of the longest text form.
 const maxText = len("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535:9999999999999999:4294967295")
 
-// Parse reads what [GPID.String] returns and nothing else: no spaces, no leading zeros,
-// and IPv6 in brackets, in lower case and in its shortest form (RFC 5952). Every error
-// wraps [ErrInvalid] and says which part is wrong.
+// Parse reads exactly what [GPID.String] returns: no spaces, no leading zeros, and IPv6 in
+// brackets, in lower case and in its shortest form (RFC 5952). The empty text is an error.
+// Every error wraps [ErrInvalid] and says which part is wrong.
 func Parse(s string) (GPID, error) {
 	if len(s) > maxText {
 		return GPID{}, fmt.Errorf("%w: %d characters, want at most %d: it begins %q", ErrInvalid, len(s), maxText, s[:maxText])
@@ -161,7 +161,7 @@ func (g GPID) AppendText(b []byte) ([]byte, error) {
 	return strconv.AppendInt(append(b, ':'), int64(g.PID()), 10), nil
 }
 
-// MarshalText returns what [GPID.String] returns, also for encoding/json and slog.
+// MarshalText returns what [GPID.String] returns. encoding/json and slog call it.
 func (g GPID) MarshalText() ([]byte, error) { return g.AppendText(nil) }
 
 // UnmarshalText reads text as [Parse] does. An empty text is the zero GPID.

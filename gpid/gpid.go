@@ -12,8 +12,8 @@ import (
 // Size is the length of the binary form of a GPID in bytes.
 const Size = 32
 
-// ErrInvalid is wrapped by every error of [New], [Parse] and of the decoding methods of
-// [GPID].
+// ErrInvalid is wrapped by every error of [New], [Parse], [Self] and [ParseAddr], and by every
+// error of decoding a [GPID].
 var ErrInvalid = errors.New("gpid: invalid gpid")
 
 // GPID identifies one run of one process. Its binary form, big-endian and unsigned:
@@ -23,8 +23,8 @@ var ErrInvalid = errors.New("gpid: invalid gpid")
 //	|     address     | port| start time   |   pid    |
 //	+-----------------+-----+--------------+----------+
 //
-// The address is IPv6, or an IPv4 address mapped into IPv6. The start time is microseconds
-// since 1970 in UTC, with 16 decimal digits.
+// The address is an IPv6 address, or an IPv4 address mapped to IPv6. The start time is in
+// microseconds since 1970 in UTC, a number of 16 decimal digits.
 //
 // The zero GPID means "no process". Compare GPIDs with ==, use them as map keys, share
 // them between goroutines. Encoding never fails. An error of decoding wraps [ErrInvalid]
@@ -37,10 +37,10 @@ const (
 	maxPID   = 1<<32 - 1
 )
 
-// New returns the GPID of the process with the given pid, which started at start and which
-// peers dial at addr, or with port 0 if it does not listen. start is rounded down to
-// microseconds, and must be from 2001-09-09 to 2286-11-20. pid must be from 1 to 2^32-1.
-// An address with a zone is refused: no other host can dial it.
+// New returns the GPID of a process. addr is the address that peers dial, with port 0 if the
+// process does not listen, and without a zone, which other hosts could not dial. start is when
+// the process started, from 2001-09-09 to 2286-11-20; it is rounded down to microseconds. pid
+// is from 1 to 2^32-1. Other arguments are an error that wraps [ErrInvalid].
 func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	micros := start.UnixMicro()
 	switch {
@@ -91,7 +91,6 @@ func (g GPID) micros() int64 { return int64(binary.BigEndian.Uint64(g.b[18:])) }
 // PID returns the process id, or 0 for the zero GPID.
 func (g GPID) PID() int { return int(binary.BigEndian.Uint32(g.b[28:])) }
 
-// Compare returns -1, 0 or +1 as g sorts before other, is equal to it or sorts after it.
-// The runs at one address are adjacent, in the order of their start times. Text forms have
-// another order.
+// Compare returns -1 if g sorts before other, 0 if they are equal, and +1 if g sorts after
+// other. GPIDs are ordered by address, then by start time. The order of their texts differs.
 func (g GPID) Compare(other GPID) int { return bytes.Compare(g.b[:], other.b[:]) }

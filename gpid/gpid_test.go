@@ -171,7 +171,7 @@ func TestCompareOrdersRunsByStart(t *testing.T) {
 	slices.SortFunc(gpids, gpid.GPID.Compare)
 	for i, g := range gpids {
 		if g.String() != ordered[i] {
-			t.Errorf("place %d: %v, want %v", i, g, ordered[i])
+			t.Errorf("position %d: %v, want %v", i, g, ordered[i])
 		}
 	}
 }

@@ -39,9 +39,9 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 	name := path.Join(strconv.Itoa(pid), "stat")
 	text, err := fs.ReadFile(proc, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		// Process 1 always runs. A /proc that does not show it is empty, or is
-		// mounted with other users' processes hidden: then a missing file does not
-		// show that the process has ended.
+		// Process 1 always runs. If /proc does not show it, /proc is empty, or it hides
+		// the processes of other users. Then a missing file does not prove that the
+		// process has ended.
 		if _, err := fs.Stat(proc, "1"); err != nil {
 			return stat{}, fmt.Errorf("gpid: read stat of process %d: /proc does not show all processes: %w", pid, err)
 		}
@@ -87,13 +87,12 @@ func parseStat(text string) (s stat, err error) {
 	return s, nil
 }
 
-// program returns a number that differs between the programs of one process, or 0 if
-// the kernel does not show the addresses to the caller, or has not set them yet. It
-// is a hash, so that it does not disclose them: they are random as a protection
-// against attacks.
+// program returns a number that differs between the programs of one process, or 0 if the
+// kernel does not show the addresses to the caller, or has not set them yet. The number is a
+// hash, so that it does not disclose the addresses, whose randomness protects the process.
 //
-// That of the heap is not used: in the middle of exec the kernel draws it again
-// after the others.
+// The address of the heap is not used: in the middle of exec the kernel draws it after the
+// other addresses.
 func (s stat) program() uint32 {
 	if s.stack == 0 {
 		return 0
@@ -102,71 +101,71 @@ func (s stat) program() uint32 {
 	return max(1, binary.BigEndian.Uint32(sum[:]))
 }
 
-// place is the scope in which a pid identifies a process.
-type place struct {
+// scope is the boot and PID namespace within which a pid identifies a process.
+type scope struct {
 	boot      string
 	namespace uint64 // number of the PID namespace
 }
 
-// checkBoot returns an error that wraps [ErrElsewhere] unless p belongs to the
-// boot of here.
-func (here place) checkBoot(p Process) error {
+// checkBoot returns an error that wraps [ErrElsewhere] unless here and p have the same boot.
+func (here scope) checkBoot(p Process) error {
 	if here.boot != p.Boot {
 		return fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
 	}
 	return nil
 }
 
-// own is the place of this process, nil until it was read: it cannot change.
-var own atomic.Pointer[place]
+// own is the scope of this process, or nil until it was read. It cannot change.
+var own atomic.Pointer[scope]
 
-// system returns the proc file system of this host and the place of this process. Tests
-// set another one.
-var system = func() (fs.FS, place, error) {
+// system returns the proc file system of this host and the scope of this process. Tests
+// replace it.
+var system = func() (fs.FS, scope, error) {
 	if runtime.GOOS != "linux" {
-		return nil, place{}, fmt.Errorf("gpid: identify processes on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+		return nil, scope{}, fmt.Errorf("gpid: identify processes on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 	}
 	proc := os.DirFS("/proc")
 	if here := own.Load(); here != nil {
 		return proc, *here, nil
 	}
-	here, err := readPlace(proc)
+	here, err := readScope(proc)
 	if err == nil {
 		own.Store(&here)
 	}
 	return proc, here, err
 }
 
-// readPlace returns the id of this boot and the number of the caller's PID
-// namespace. It fails if proc was mounted for another PID namespace than the
-// caller's, because its pids then belong to other processes.
-func readPlace(proc fs.FS) (here place, err error) {
+// readScope returns the id of this boot and the number of the caller's PID namespace. It
+// fails if proc was mounted for another PID namespace than the caller's, because the pids in
+// proc then belong to other processes.
+func readScope(proc fs.FS) (here scope, err error) {
 	text, err := fs.ReadFile(proc, "sys/kernel/random/boot_id")
 	if err != nil {
-		return place{}, fmt.Errorf("gpid: read boot id: %w", err)
+		return scope{}, fmt.Errorf("gpid: read boot id: %w", err)
 	}
 	here.boot = strings.TrimSpace(string(text))
 	if len(here.boot) != 36 {
-		return place{}, fmt.Errorf("gpid: read boot id: %q, want a UUID", here.boot)
+		return scope{}, fmt.Errorf("gpid: read boot id: %q, want a UUID", here.boot)
 	}
 	link, err := fs.ReadLink(proc, "self/ns/pid")
 	if err != nil {
-		return place{}, fmt.Errorf("gpid: read PID namespace: %w", err)
+		return scope{}, fmt.Errorf("gpid: read PID namespace: %w", err)
 	}
 	number, ok1 := strings.CutPrefix(link, "pid:[")
 	number, ok2 := strings.CutSuffix(number, "]")
 	here.namespace, err = strconv.ParseUint(number, 10, 64)
 	if !ok1 || !ok2 || err != nil {
-		return place{}, fmt.Errorf("gpid: read PID namespace: %q, want pid:[number]", link)
+		return scope{}, fmt.Errorf("gpid: read PID namespace: %q, want pid:[number]", link)
 	}
 	status, err := fs.ReadFile(proc, "self/status")
 	if err != nil {
-		return place{}, fmt.Errorf("gpid: read status of self: %w", err)
+		return scope{}, fmt.Errorf("gpid: read status of self: %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
-		// One pid for each namespace from that of proc down to the caller's.
+		// The line has one pid for each namespace, from the namespace of proc down to the
+		// caller's.
 		if pids, ok := strings.CutPrefix(line, "NSpid:"); ok && len(strings.Fields(pids)) > 1 {
-			return place{}, fmt.Errorf("gpid: /proc belongs to another PID namespace than this process")
+			return scope{}, fmt.Errorf("gpid: /proc belongs to another PID namespace than this process")
 		}
 	}
 	return here, nil

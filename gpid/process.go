@@ -11,18 +11,18 @@ var (
 	// that process has ended.
 	ErrNoProcess = errors.New("gpid: no such process")
 
-	// ErrElsewhere is wrapped by the errors of the methods of [Process] if it belongs to
-	// another host, boot or PID namespace than the caller.
+	// ErrElsewhere is wrapped by the error of a method of [Process] if the Process belongs
+	// to another host, boot or PID namespace than the caller.
 	ErrElsewhere = errors.New("gpid: process belongs to another host, boot or PID namespace")
 )
 
-// Process is how the kernel identifies one run of one process: no two ever have the same,
-// so compare them with ==. Neither a clock step nor exec changes it. The zero Process
-// means "not known".
+// Process identifies one run of one process by what the Linux kernel knows about it. No two
+// runs have the same Process, so compare them with ==. Neither a clock step nor exec changes
+// it. The zero Process means "not known".
 type Process struct {
 	// Boot is the kernel's random id of the boot, a UUID in text.
 	Boot string `json:"boot" bson:"boot"`
-	// Namespace is the number of the PID namespace in which PID is meant.
+	// Namespace is the number of the PID namespace to which PID belongs.
 	Namespace uint64 `json:"namespace" bson:"namespace"`
 	// PID is the process id.
 	PID int `json:"pid" bson:"pid"`
@@ -30,9 +30,9 @@ type Process struct {
 	Ticks uint64 `json:"ticks" bson:"ticks"`
 }
 
-// ProcessOf returns the process of this host that now has the pid, in the PID namespace of
-// the caller. If there is none, the error wraps [ErrNoProcess], and on a system other than
-// Linux [errors.ErrUnsupported]. Other errors name a file of /proc.
+// ProcessOf returns the process that now has the pid on this host, in the PID namespace of the
+// caller. If there is none, the error wraps [ErrNoProcess]. On a system other than Linux the
+// error wraps [errors.ErrUnsupported]. Any other error says what could not be read from /proc.
 func ProcessOf(pid int) (Process, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -48,9 +48,10 @@ func ProcessOf(pid int) (Process, error) {
 	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, nil
 }
 
-// Alive reports whether p still runs on this host. A process whose exit status nobody has
-// read yet does not. An error means that it cannot be decided: it wraps [ErrElsewhere], or
-// [errors.ErrUnsupported] on a system other than Linux.
+// Alive reports whether p still runs on this host. A zombie, which has ended but whose exit
+// status nobody has read yet, does not run. If Alive cannot tell, it returns an error. The
+// error wraps [ErrElsewhere], or [errors.ErrUnsupported] on a system other than Linux, or says
+// what could not be read from /proc.
 func (p Process) Alive() (bool, error) {
 	s, err := p.stat()
 	if errors.Is(err, ErrNoProcess) {
@@ -74,13 +75,13 @@ func (p Process) stat() (stat, error) {
 	return readStat(proc, p.PID)
 }
 
-// Program returns a number for the program that p runs, which changes with each exec. It
-// is 0 if the kernel hides it from the caller, because p belongs to another user. The
-// errors are those of [Process.Alive], and wrap [ErrNoProcess] if p has ended.
+// Program returns a number that stands for the program that p runs: each exec changes it. The
+// number is 0 if the kernel hides it from the caller, because p belongs to another user. The
+// errors are those of [Process.Alive]. If p has ended, the error wraps [ErrNoProcess].
 //
-// The number is a hash of the addresses of code and stack, which the kernel draws at exec.
-// Two are equal by chance once in 4 billion times, and always if "setarch -R" switches the
-// drawing off.
+// The number is a hash of the addresses of code and stack, which the kernel randomizes at each
+// exec. By chance an exec leaves it unchanged once in 4 billion times. If "setarch -R" switches
+// the randomization off, the number does not change.
 func (p Process) Program() (uint32, error) {
 	s, err := p.stat()
 	if err == nil && (s.ticks != p.Ticks || s.ended()) {
@@ -92,9 +93,9 @@ func (p Process) Program() (uint32, error) {
 	return s.program(), nil
 }
 
-// Started returns when p started, by the wall clock of this host as it is set now, up to a
-// second too early. It changes with a clock step, so it does not identify a process. The
-// errors are those of [Process.Alive], or name a file of /proc.
+// Started returns when p started, up to a second too early. The time is calculated from the
+// present wall clock of this host: a clock step changes the result, so it does not identify a
+// process. The errors are those of [Process.Alive].
 func (p Process) Started() (time.Time, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -106,9 +107,10 @@ func (p Process) Started() (time.Time, error) {
 	return startAfterBoot(proc, p.Ticks)
 }
 
-// GPID returns the GPID of p at addr, which is read as by [Self]. Its start time is the
-// result of [Process.Started], which a clock step changes: call GPID once and keep the
-// result. What p itself gets from Self starts up to a second later.
+// GPID returns the GPID of p at addr, which GPID reads as [Self] does. The start time is that
+// of [Process.Started], which a clock step changes: call GPID once and keep the result. It is
+// not the GPID that p gets from Self, whose start time is up to a second later. The errors are
+// those of Self and of Started.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

@@ -15,12 +15,14 @@ import (
 // in units of 10 ms, within which one process can end and another start.
 var selfStart = time.Now()
 
-// Self returns the GPID of this process, always the same one for the same addr: the
-// ip:port that peers dial, with IPv6 in brackets. A missing or unspecified ip, as in
-// ":8080" or "[::]:8080", is replaced by the first address of this host that is neither
-// loopback nor link-local, or by 127.0.0.1. The empty addr is that address with port 0.
+// Self returns the GPID of this process. addr is the ip:port that peers dial, with IPv6 in
+// brackets. For the same addr Self always returns the same GPID.
 //
-// The error wraps [ErrInvalid] if addr is not an ip:port, such as a host name, or if the
+// If the ip is missing or unspecified, as in ":8080" or "[::]:8080", Self replaces it by the
+// first address of this host that is neither loopback nor link-local, or by 127.0.0.1 if there
+// is none. An empty addr means that address with port 0.
+//
+// The error wraps [ErrInvalid] if addr is not an ip:port, for example a host name, or if the
 // clock was before 2001-09-09 when the process started.
 func Self(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
@@ -30,7 +32,8 @@ func Self(addr string) (GPID, error) {
 	return New(a, selfStart, os.Getpid())
 }
 
-// ParseAddr reads an address as [Self] does.
+// ParseAddr reads an address as [Self] does, and replaces a missing or unspecified ip. The
+// error wraps [ErrInvalid].
 func ParseAddr(addr string) (netip.AddrPort, error) {
 	text := addr
 	switch {

@@ -137,8 +137,8 @@ func TestOfThisProcess(t *testing.T) {
 	if again, err := gpid.ProcessOf(os.Getpid()); err != nil || again != p {
 		t.Errorf("Of twice: %+v and %+v, %v", p, again, err)
 	}
-	if !gpid.KnowsItsPlace() {
-		t.Error("the place of this process is read again")
+	if !gpid.KnowsItsScope() {
+		t.Error("the scope of this process is read again")
 	}
 	if alive, err := p.Alive(); err != nil || !alive {
 		t.Errorf("this process alive: %v, %v", alive, err)

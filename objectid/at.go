@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// dated is the process value and the counter of NewAt, of which each id has another
-// low word. Ids of one second increase until that overflows.
+// dated holds the process value and the counter of NewAt. Each call increments low, so ids of
+// one second increase until low overflows.
 var dated struct {
 	once  sync.Once
 	block uint32
 	low   atomic.Uint32
 }
 
-// NewAt returns a new ID of the second of t, or of the nearest one that fits in an ID, for
-// documents whose creation time is known. It differs from all other ids of this process,
-// up to 2^32 calls.
+// NewAt returns a new ID with the second of t, or with the nearest second that an ID can hold,
+// for a document whose creation time is known. The first 2^32 results differ from each other
+// and from the ids of New.
 func NewAt(t time.Time) ID {
 	dated.once.Do(func() {
 		stdOnce.Do(initStd)

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// FromBytes returns the ID with the raw bytes b. The error, unless these are 12, wraps
+// FromBytes returns the ID of the 12 raw bytes b. For another length the error wraps
 // [ErrInvalid].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
@@ -24,7 +24,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the raw bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads raw bytes, not digits.
+// UnmarshalBinary reads 12 raw bytes, not digits.
 func (id *ID) UnmarshalBinary(data []byte) error {
 	read, err := FromBytes(data)
 	if err != nil {
@@ -40,8 +40,8 @@ const (
 	bsonNull     = 0x0A
 )
 
-// MarshalBSONValue returns an ObjectId, or null for the zero ID, for the MongoDB driver
-// v2. The option omitempty leaves a zero _id out, and the server adds one.
+// MarshalBSONValue returns a BSON ObjectId, or null for the zero ID, for the MongoDB driver
+// v2.
 func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if id.IsZero() {
 		return bsonNull, nil, nil
@@ -49,7 +49,7 @@ func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return bsonObjectID, id[:], nil
 }
 
-// UnmarshalBSONValue reads an ObjectId or null, for the MongoDB driver v2.
+// UnmarshalBSONValue reads a BSON ObjectId, or null as the zero ID.
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	switch {
 	case typ == bsonObjectID:
@@ -73,7 +73,8 @@ func (id ID) Value() (driver.Value, error) {
 	return id.MarshalBinary()
 }
 
-// Scan reads a column: 12 raw bytes, 24 digits as a string or as bytes, or NULL.
+// Scan reads 12 raw bytes as []byte, 24 digits as []byte or string, or NULL as the zero ID. A
+// string of 12 characters is an error.
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -94,7 +95,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Hex is an [ID] for a text column. Both read both kinds of columns.
+// Hex is an [ID] for text columns. ID and Hex both scan text and binary columns.
 type Hex struct{ ID }
 
 // Value returns the digits, or NULL for the zero ID.

@@ -16,32 +16,33 @@ type Options struct {
 	// Layout of the ids. Default: [Modern].
 	Layout Layout
 
-	// Block, if not nil, is the first four bytes of the process value, which no other
-	// generator has. Package registry gives them. Only for Modern. Default: random.
+	// Block, if not nil, is the first four bytes of the process value. No other generator
+	// may have the same Block; package registry assigns them. Only for Modern. Default:
+	// random.
 	Block *[4]byte
 
-	// NewBlock, if not nil, returns another Block, or false if there is none now. New and
-	// Fill wait for it; it must not use the generator. Only with Block.
+	// NewBlock, if not nil, returns another Block for Reseed, or false if there is none
+	// now. New and Fill wait for it; it must not use the generator. Only with Block.
 	NewBlock func() (block [4]byte, ok bool)
 
-	// Counter, if not nil, is where the counter starts. With Now and Block ids are the
-	// same in every run. Default: random.
+	// Counter, if not nil, is the first value of the counter. With Now and Block, it makes
+	// ids the same in every run. Default: random.
 	Counter *uint32
 
-	// MaxLead, if above 0, limits [Generator.Lead]: beyond it the generator changes its
-	// process value, as Reseed does, and goes back to the second of the clock. Ids then
-	// decrease once. Default: never.
+	// MaxLead, if above 0, limits [Generator.Lead]. Beyond MaxLead the generator changes its
+	// process value and goes back to the second of the clock: ids decrease once. Default: no
+	// limit.
 	MaxLead time.Duration
 
-	// Now returns the time, which may jump, to several goroutines at once. Default: the
-	// system clock.
+	// Now returns the time, which may jump. Several goroutines may call Now at once.
+	// Default: the system clock.
 	Now func() time.Time
 }
 
-// Generator generates ids, for any number of goroutines. Create it with [NewGenerator],
-// and do not copy it.
+// Generator generates ids for any number of goroutines. Create it with [NewGenerator], and do
+// not copy it. The zero Generator panics.
 type Generator struct {
-	// An id is put together from two words that are read apart:
+	// An id is composed of two atomic words, value and state, that are read separately:
 	//
 	//	          32 bits   32 bits   32 bits: the low word
 	//	id        seconds   block     prefix | state&mask
@@ -52,17 +53,18 @@ type Generator struct {
 	//	Java      FFFFFFFF   32    FFFFFFFF    0                0
 	//	Classic   00FFFFFF   24    00FFFFFF    low byte of pid  0
 	//
-	// Generating an id is one atomic addition to state. These hold at any time:
+	// Generating an id is one atomic addition to state. Three invariants make ids unique:
 	//
-	//  1. Each value of state is taken by one id of a block. take adds to state, and raises it to
-	//     sec<<bits | counter | reset when a second begins: the counter goes on, and what it has
-	//     carried into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
-	//  2. value has the block and, above it, a number of changes, which is odd while change
-	//     works. change, under the mutex, makes it odd, moves state to a later second, or back by
-	//     MaxLead, with a new low word, sets reset, and makes value even.
-	//  3. New and Fill read value before and after they take from state. If it differs or is odd,
-	//     they throw away what they took. So the state of an id was taken while value had the
-	//     block of the id: no id has the block of before with a state of after.
+	//  1. Under one block, no two ids have the same state. take adds to state. When a second
+	//     begins, take raises state to sec<<bits | counter | reset: the counter continues, and a
+	//     carry into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
+	//  2. value holds the block in its low 32 bits. Its high bits count the changes; that number
+	//     is odd while change runs. change, under the mutex, makes the number odd, then sets state
+	//     to a later second (or to an earlier one for MaxLead) with a new low word, then sets
+	//     reset, and finally stores the new block with an even number.
+	//  3. New and Fill read value before and after they take from state. If the two readings
+	//     differ or are odd, they discard what they took. So the state of an id was taken while
+	//     value held the block of that id: no id combines an old block with a new state.
 
 	// These fields are written once, before the generator is shared.
 
@@ -76,10 +78,10 @@ type Generator struct {
 	bits    uint8  // number of bits of the low word that are in state
 
 	// recheck is the time since base, in nanoseconds, at which to read the clock
-	// again. 0 means for every id.
+	// again. 0 means to read it for every id.
 	recheck atomic.Int64
 
-	value atomic.Uint64 // the block, and how often it has changed
+	value atomic.Uint64 // the block, and the number of its changes
 	reset atomic.Uint64 // bits of the low word that a new second sets
 
 	reseeding reseeding
@@ -92,7 +94,7 @@ type Generator struct {
 }
 
 const (
-	// maxAge bounds how long a step of the system clock can go unnoticed.
+	// maxAge is how long a step of the system clock can go unnoticed.
 	maxAge = 100 * time.Millisecond
 
 	// lastFree is the second below which New skips the exhaustion check. Between
@@ -103,12 +105,13 @@ const (
 	chunk = 1 << 20
 )
 
-// ErrExhausted is what [Generator.New] and [Generator.Fill] panic with in the year 2106,
-// when no greater id is left.
+// ErrExhausted is the panic value of [Generator.New] and [Generator.Fill] in 2106, when no
+// greater id is left.
 var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
-// NewGenerator returns a generator with the options o, or the default ones for nil. It
-// fails if options contradict each other, or if the host name of Classic cannot be read.
+// NewGenerator returns a generator with the options o; nil means the defaults. It fails for an
+// unknown Layout, for a Block with another Layout than Modern, for NewBlock without Block, and
+// for Classic if the host name cannot be read.
 func NewGenerator(o *Options) (*Generator, error) {
 	g := new(Generator)
 	if err := g.init(cmp.Or(o, &Options{})); err != nil {
@@ -171,7 +174,7 @@ func initStd() {
 	}
 }
 
-// New returns a new ID from the default generator.
+// New returns a new ID from the default generator, which has the default [Options].
 func New() ID {
 	stdOnce.Do(initStd)
 	return std.New()
@@ -183,7 +186,7 @@ func Fill(dst []ID) {
 	std.Fill(dst)
 }
 
-// New returns a new ID, greater than every ID that g returned before the call.
+// New returns a new ID, greater than every earlier ID of g.
 func (g *Generator) New() ID {
 	for {
 		value := g.value.Load()
@@ -197,8 +200,8 @@ func (g *Generator) New() ID {
 	}
 }
 
-// Fill sets every element of dst to a new ID, in increasing order, at about the cost of
-// one New. Only after 2^20 elements do ids of other goroutines come between them.
+// Fill sets every element of dst to a new ID, in increasing order, and is faster than New. No
+// id of another goroutine comes between them if dst has at most 2^20 elements.
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]
@@ -234,8 +237,8 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 	}
 }
 
-// Lead returns by how many whole seconds the last ID leads the clock: above 0 after the
-// clock was set back, or after the ids of a second ran out.
+// Lead returns how far the last ID is ahead of the clock, in whole seconds. It is above 0 after
+// the clock was set back, a second ran out of ids, or Reseed was called.
 func (g *Generator) Lead() time.Duration {
 	next := g.state.Load()
 	last := (max(next, 1) - 1) >> g.bits
@@ -250,14 +253,15 @@ func (g *Generator) take(n uint64) uint64 {
 	return g.takeAt(n)
 }
 
-// takeAt is take after reading the clock: it first raises state to the second of
-// the clock, if that is later.
+// takeAt is take with a reading of the clock: if the clock's second is later than that of
+// state, takeAt first raises state to it.
 func (g *Generator) takeAt(n uint64) uint64 {
 	// The monotonic reading comes first, so that recheck is never late.
 	elapsed := time.Since(g.base)
 	now := g.now()
 	sec := second(now)
-	// Between two readings the goroutine may have had to wait: the clock has not jumped then.
+	// If the goroutine was paused between the two readings of the clocks, their difference is
+	// not a jump.
 	if !g.given && time.Since(g.base)-elapsed < maxAge && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0))) {
 		g.Reseed()
 	}
@@ -287,7 +291,7 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	}
 }
 
-// checkLeft panics if n values from first on are not left. The very last value is
+// checkLeft panics unless n values are left, beginning with first. The very last value is
 // never taken: its successor would be 0.
 func (g *Generator) checkLeft(first, n uint64) {
 	if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {

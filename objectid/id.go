@@ -13,15 +13,17 @@ const Size = 12
 // ErrInvalid is wrapped by every error of decoding an ID.
 var ErrInvalid = errors.New("objectid: invalid id")
 
-// ID is an ObjectId as MongoDB's specification has it, big-endian and unsigned:
+// ID is a MongoDB ObjectId, big-endian and unsigned:
 //
 //	 0   1   2   3   4   5   6   7   8   9  10  11
 //	+---------------+-------------------+-----------+
 //	| Unix seconds  |   process value   |  counter  |
 //	+---------------+-------------------+-----------+
 //
-// Compare ids with ==, use them as map keys, share them between goroutines. Encoding never
-// fails. An error of decoding wraps [ErrInvalid] and leaves the id unchanged.
+// Compare ids with ==, use them as map keys, share them between goroutines.
+//
+// The zero ID means "no id"; as text it is 24 zeros. Encoding never fails. A decoding error
+// leaves the id unchanged.
 type ID [Size]byte
 
 // IsZero reports whether id is the zero ID. The options omitzero of encoding/json and
@@ -34,7 +36,7 @@ func (id ID) Time() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(id[:])), 0).UTC()
 }
 
-// Compare returns -1, 0 or +1 as id is smaller than, equal to or greater than other.
+// Compare returns -1 if id is less than other, 0 if they are equal, and +1 if id is greater.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // putWords sets the first eight bytes of id and the last four. Every id is

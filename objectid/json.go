@@ -18,8 +18,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads a string of 24 digits, {"$oid":"..."} without other members, or
-// null.
+// UnmarshalJSON reads a string of 24 digits, {"$oid":"..."} without other members, or null as
+// the zero ID.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if string(data) == "null" {

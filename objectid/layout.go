@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// Layout is the meaning of the eight bytes after the seconds. Counters start at a random
-// value and go on from second to second.
+// Layout is the meaning of the eight bytes after the seconds. The counter starts at a random
+// value, and a new second does not reset it.
 type Layout uint8
 
 const (
-	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers write today. It
-	// carries into the last random byte: a second has more than 10^9 ids.
+	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers write since 2018.
+	// The counter can carry into the last random byte: a second has more than 10^9 ids.
 	Modern Layout = iota
-	// Classic has 3 bytes of the MD5 of the host's name, 2 of the pid and a counter of 3,
-	// as drivers wrote until 2018. A second has at most 2^24 ids of a process.
+	// Classic has 3 bytes of the host name's MD5, 2 of the pid and a counter of 3, as
+	// drivers wrote until 2018. A process has at most 2^24 ids per second.
 	Classic
 	// Java has 2 bytes of the network interfaces, 2 of the process and a counter of 4, as
 	// version 2 of the Java driver wrote.
 	Java
 )
 
-// Layouts returns all layouts, the default first, in a new slice.
+// Layouts returns all layouts, the default first.
 func Layouts() []Layout { return []Layout{Modern, Classic, Java} }
 
 var layoutNames = [...]string{Modern: "modern", Classic: "classic", Java: "java"}
@@ -48,7 +48,7 @@ func (l Layout) MarshalText() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// UnmarshalText reads a name. On an error l is left unchanged.
+// UnmarshalText reads a lower-case name. On an error l is unchanged.
 func (l *Layout) UnmarshalText(text []byte) error {
 	for i, name := range layoutNames {
 		if string(text) == name {
@@ -70,8 +70,9 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 	roomy := uint32(binary.BigEndian.Uint16(random[4:]))*192>>16<<24 | low&0x00FFFFFF
 	seed := binary.BigEndian.Uint32(random[8:])
 	// A counter that overflows within a second carries into the last random byte (Modern) or
-	// into the seconds (Classic, Java); the next second undoes the former, so that the process
-	// block, the 256 process values with the same first four bytes, belongs to the generator.
+	// into the seconds (Classic, Java). The next second undoes a carry into the random byte. So
+	// a Modern generator uses only process values of one process block: the 256 values with
+	// the same first four bytes.
 	switch l {
 	case Modern:
 		return seed, roomy, 0x00FFFFFF, nil
@@ -96,7 +97,7 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 // instead of a seed, which distinguishes several copies within one process.
 func javaBlock(seed uint32) uint32 {
 	machine := fnv.New32a()
-	interfaces, _ := net.Interfaces() // hosts without any share these two bytes
+	interfaces, _ := net.Interfaces() // all hosts without interfaces have the same two bytes
 	for _, i := range interfaces {
 		fmt.Fprintln(machine, i.Name, i.HardwareAddr)
 	}

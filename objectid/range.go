@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Range is the ids from From, included, to To, not included. A zero From or To is no
+// Range contains the ids from From (included) to To (excluded). A zero From or To means no
 // bound: the zero Range contains every id.
 type Range struct{ From, To ID }
 
-// MinAt returns the smallest ID of the second of t, or of the nearest one that fits in an
-// ID: a bound to compare with, not an id to store.
+// MinAt returns the smallest ID with the second of t, or with the nearest second that an ID can
+// hold: a bound to compare with, not an id to store. The bound of 1970-01-01T00:00:00Z and
+// before is the zero ID.
 func MinAt(t time.Time) ID { return atSecond(second(t)) }
 
 func atSecond(s uint64) (id ID) {
@@ -21,8 +22,8 @@ func atSecond(s uint64) (id ID) {
 	return id
 }
 
-// Between returns the range of the ids created at t1 or later and before t2, with t1
-// rounded down to a second and t2 up. It is empty if t2 is not after t1.
+// Between returns the range of the ids created at t1 or later and before t2. It rounds t1
+// down to a second and t2 up. The range is empty if t2 is not after t1.
 func Between(t1, t2 time.Time) Range {
 	if !t1.Before(t2) {
 		end := atSecond(max(second(t1), 1)) // a zero To would mean no bound
@@ -31,10 +32,11 @@ func Between(t1, t2 time.Time) Range {
 	return Range{From: MinAt(t1), To: Until(t2).To}
 }
 
-// Since returns the range of the ids created at t or later.
+// Since returns the range of the ids created at t, rounded down to a second, or later.
 func Since(t time.Time) Range { return Range{From: MinAt(t)} }
 
-// Until returns the range of the ids created before t, rounded up to a second.
+// Until returns the range of the ids created before t, rounded up to a second. It always
+// contains the first second of 1970.
 func Until(t time.Time) Range {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -54,8 +56,8 @@ func (r Range) Contains(id ID) bool {
 // IsEmpty reports whether r contains no ID.
 func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
 
-// Filter returns r as a query for the MongoDB driver, {"_id": {"$gte": From, "$lt": To}}
-// without missing bounds.
+// Filter returns r as a query for the MongoDB driver: {"_id": {"$gte": From, "$lt": To}}. A
+// missing bound is left out; the zero Range gives an empty map.
 func (r Range) Filter() map[string]any {
 	bounds := map[string]any{}
 	if !r.From.IsZero() {
@@ -70,14 +72,14 @@ func (r Range) Filter() map[string]any {
 	return map[string]any{"_id": bounds}
 }
 
-// SQL returns r as a condition, such as "id >= ? AND id < ?", on a column of raw bytes,
-// which it writes as given, and the arguments. first is 0 for the placeholder ?, or the
-// number of the first placeholder of PostgreSQL, such as 1 for $1.
+// SQL returns r as a condition on a column of raw bytes, such as "id >= ? AND id < ?", and its
+// arguments. It does not quote column. first is 0 for placeholders ?, or the number of the
+// first PostgreSQL placeholder: 1 for $1.
 func (r Range) SQL(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return id })
 }
 
-// SQLHex is [Range.SQL] for a text column.
+// SQLHex is [Range.SQL] for a text column of lower-case digits.
 func (r Range) SQLHex(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return Hex{id} })
 }

@@ -14,36 +14,37 @@ const (
 	changing = 1 << 32
 	changes  = 2 * changing
 
-	// maxSlew is by how much more the wall clock may advance than the monotonic one
-	// before that counts as a jump: what correcting a clock gradually can do in the
-	// time since the last reading, and a second.
+	// maxSlew is how much further the wall clock may advance than the monotonic clock before
+	// that counts as a jump. jumped adds what slewing, the gradual correction of a clock,
+	// can do in the time since the last reading.
 	maxSlew = time.Second
 )
 
-// reseeding is what a generator needs to change its process value.
+// reseeding is the state that a generator needs to change its process value.
 type reseeding struct {
 	options Options
 	shared  bool       // the counter is that of all Classic generators
 	mu      sync.Mutex // held while the value changes
 
-	// drift is by how much the wall clock has advanced more than the monotonic one
-	// since the generator was created, and checked when that was read.
+	// drift is how much further the wall clock has advanced than the monotonic clock since
+	// the generator was created. checked is the monotonic time at which drift was read.
 	drift, checked atomic.Int64
 }
 
-// settled reports whether a value that was read before and after something did not change
-// meanwhile.
+// settled reports whether Generator.value, read before and after state was taken, did not
+// change in between.
 func settled(before, after uint64) bool { return before == after && before&changing == 0 }
 
-// wait returns when the value does not change any more.
+// wait returns when no change of the process value is under way.
 func (r *reseeding) wait() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 }
 
-// jumped reports whether the wall clock has jumped forward against the monotonic one
-// since the last call: the machine was suspended, or is a copy that was resumed later,
-// or the clock was set. Both are times since the generator was created.
+// jumped reports whether the wall clock has jumped forward against the monotonic clock
+// since the last call: the machine was suspended, or it is a copy that was resumed later,
+// or the clock was set. monotonic and wall are the times since the generator was created,
+// by each clock.
 func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 	drift := int64(wall - monotonic)
 	before := r.drift.Swap(drift)
@@ -51,27 +52,27 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 	return drift-before > int64(maxSlew)+max(passed, 0)/1000
 }
 
-// Reseed makes g continue with a new process value and in a later second; ids still
-// increase. It returns false, and changes nothing, if there is no other value: with the
-// Classic layout, or with Block without NewBlock.
+// Reseed gives g a new process value and moves it to a later second, so ids still increase.
+// It returns false and changes nothing if there is no new value: for Classic, for Block without
+// NewBlock, and if NewBlock returns false.
 //
-// Call it in each copy of a running machine, before the copy generates ids. Unless Now is
-// set, g also calls it within 100 ms after the wall clock jumped forward, as after a
-// suspension.
+// Call it in each copy of a running virtual machine before the copy generates ids. Unless
+// [Options].Now is set, g calls Reseed itself within 100 ms after the wall clock jumped
+// forward, as after a suspension.
 func (g *Generator) Reseed() bool {
 	return g.change(func(old uint64) uint64 {
 		return max(old>>g.bits+1, second(g.now()))
 	})
 }
 
-// Reseed is [Generator.Reseed] of the default generator.
+// Reseed calls [Generator.Reseed] of the default generator.
 func Reseed() {
 	stdOnce.Do(initStd)
 	std.Reseed()
 }
 
-// limitLead changes the process value if ids lead the second sec of the clock by more
-// than Options.MaxLead.
+// limitLead changes the process value if ids are ahead of the clock, whose second is sec, by
+// more than Options.MaxLead.
 func (g *Generator) limitLead(sec uint64) {
 	most := uint64(g.reseeding.options.MaxLead / time.Second)
 	if g.state.Load()>>g.bits <= sec+most {
@@ -85,8 +86,9 @@ func (g *Generator) limitLead(sec uint64) {
 	})
 }
 
-// change draws a new process value and continues at the second that next returns for
-// the state that was reached, unless that second does not exist.
+// change draws a new process value and sets state to the second that next returns for the
+// current state. It returns false if that second is after 2106, or if there is no other
+// process value.
 func (g *Generator) change(next func(state uint64) (second uint64)) bool {
 	r := &g.reseeding
 	r.mu.Lock()
@@ -124,15 +126,15 @@ func (r *reseeding) draw() (block, low uint32, ok bool) {
 	return binary.BigEndian.Uint32(given[:]), low & counter, ok
 }
 
-// classicCounter is the next counter of all Classic generators of the process, which
-// have the same host and pid.
+// classicCounter is the next counter of all Classic generators of this process. They share
+// it because they have the same host and pid.
 var classicCounter struct {
 	sync.Mutex
 	next  uint32
 	drawn bool
 }
 
-// drawClassicCounter sets where the counter starts, once in the process.
+// drawClassicCounter makes low the first counter of Classic ids. Only the first call counts.
 func drawClassicCounter(low uint32) {
 	c := &classicCounter
 	c.Lock()
@@ -142,8 +144,8 @@ func drawClassicCounter(low uint32) {
 	}
 }
 
-// takeShared takes n values with counters that no other Classic generator of the
-// process has, as long as they all create fewer than 2^24 ids in a second.
+// takeShared takes n values whose counters no other Classic generator of the process takes,
+// as long as all of them together create fewer than 2^24 ids in a second.
 func (g *Generator) takeShared(n, sec uint64) uint64 {
 	c := &classicCounter
 	c.Lock()

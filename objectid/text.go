@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads 24 hexadecimal digits of either case and nothing else. Every error wraps
+// Parse reads 24 hexadecimal digits of either case, and nothing else. Every error wraps
 // [ErrInvalid] and says what is wrong with s.
 func Parse(s string) (id ID, err error) {
 	err = id.Set(s)
 	return id, err
 }
 
-// Valid reports whether [Parse] reads s.
+// Valid reports whether [Parse] accepts s.
 func Valid(s string) bool {
 	var id ID
 	return len(s) == hexSize && getHex(&id, (*[hexSize]byte)([]byte(s)))
@@ -80,7 +80,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return textError(string(text))
 }
 
-// Set reads s as [Parse] does: an *ID is a [flag.Value].
+// Set reads s as [Parse] does. It makes *ID a [flag.Value].
 func (id *ID) Set(s string) error {
 	if len(s) == hexSize {
 		text := [hexSize]byte([]byte(s))
@@ -92,7 +92,7 @@ func (id *ID) Set(s string) error {
 }
 
 // Format writes lower-case digits for %s, %v and %x, upper-case ones for %X, quoted ones
-// for %q, and ObjectId("...") for %#v. Width and flags work as for strings.
+// for %q, and ObjectId("...") for %#v, with width and flags.
 func (id ID) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'x' || verb == 'X':

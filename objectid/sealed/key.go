@@ -11,9 +11,9 @@ import (
 // keySize is the length of a Key, and of a derived key, in bytes.
 const keySize = 32
 
-// Key is the secret from which the keys of all kinds are derived. [ParseKey] reads one.
-// The zero Key is not valid. What fmt, log/slog and encoding/json write of a Key does not
-// contain the secret.
+// Key is a secret, from which [New] derives the AES key of each kind. [ParseKey] reads a Key.
+// The zero Key is not valid: New refuses it. fmt, log/slog and encoding/json never write the
+// secret.
 type Key struct {
 	secret [keySize]byte
 	valid  bool
@@ -26,8 +26,8 @@ func GenerateKey() string {
 	return hex.EncodeToString(secret[:])
 }
 
-// ParseKey reads a key of 64 hexadecimal digits, in lower or upper case. The error does not
-// contain the text.
+// ParseKey reads a key of 64 hexadecimal digits, in lower or upper case. Any other text is an
+// error, which does not contain the text.
 func ParseKey(text string) (Key, error) {
 	var k Key
 	if len(text) != hex.EncodedLen(keySize) {
@@ -40,8 +40,8 @@ func ParseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// String returns a text without the secret.
+// String returns "sealed.Key(secret)", whatever the secret is.
 func (k Key) String() string { return "sealed.Key(secret)" }
 
-// Format implements [fmt.Formatter]: with every verb it writes what String returns.
+// Format writes what String returns, for every verb.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }

@@ -24,17 +24,18 @@ var errForged = fmt.Errorf("%w: no key opens it: it was changed, or is of anothe
 
 // Options configure a [Sealer]. Kind and Keys are required.
 type Options struct {
-	// Kind is what the ids are ids of, such as "order". A sealed id of one kind does not
-	// open as another. The kind is not secret and not in the sealed id. It must not
-	// change as long as a sealed id is in use.
+	// Kind names what the ids identify, such as "order". A sealed id opens only under the
+	// Kind under which it was sealed. The Kind is not secret, and it is not part of the
+	// sealed id. It must not change as long as a sealed id is in use.
 	Kind string
 
-	// Keys are the keys that open. The first of them also seals.
+	// Keys are the keys under which sealed ids open, at least one. The first key also
+	// seals.
 	Keys []Key
 
-	// Prefix is written before each sealed id as text, such as "order_", and Open demands
-	// it. It consists of letters, digits and the characters - _ . and ~. The prefix
-	// protects nothing; the Kind does. Default: none.
+	// Prefix is the text before each sealed id, such as "order_". Open refuses a text
+	// without it. It may contain ASCII letters, digits and the characters - _ . and ~.
+	// The Prefix does not protect the ids; the Kind does. Default: none.
 	Prefix string
 }
 
@@ -45,8 +46,8 @@ type Sealer struct {
 	keys   []cipher.Block
 }
 
-// New returns a Sealer. The error says which option is missing or wrong; a nil o lacks the
-// kind.
+// New returns a Sealer with the options o. It fails if o is nil, if Kind or Keys are missing,
+// if one of the Keys is the zero Key, or if Prefix has a character that is not allowed.
 func New(o *Options) (*Sealer, error) {
 	switch {
 	case o == nil || o.Kind == "":
@@ -89,9 +90,9 @@ func (s *Sealer) SealBytes(id objectid.ID) []byte {
 	return sealed
 }
 
-// Open returns the id whose sealed id is text. It reads what Seal returns and no other
-// spelling of it. Every error wraps [ErrNotSealed]: text has another prefix, length or
-// alphabet, or none of the keys opens it.
+// Open returns the id of a sealed id. It accepts exactly the text that Seal returned, no other
+// spelling of the same bytes. Every error wraps [ErrNotSealed]: the prefix, the length or a
+// character is wrong, or none of the keys opens the sealed id.
 func (s *Sealer) Open(text string) (objectid.ID, error) {
 	encoding := base64.RawURLEncoding
 	body, found := strings.CutPrefix(text, s.prefix)
@@ -109,8 +110,8 @@ func (s *Sealer) Open(text string) (objectid.ID, error) {
 	return s.OpenBytes(b)
 }
 
-// OpenBytes returns the id whose sealed id is b, as SealBytes returns it. Every error wraps
-// [ErrNotSealed].
+// OpenBytes returns the id of the sealed id b, as SealBytes returned it. Every error wraps
+// [ErrNotSealed]: b has not [Size] bytes, or none of the keys opens it.
 func (s *Sealer) OpenBytes(b []byte) (objectid.ID, error) {
 	if len(b) != Size {
 		return objectid.ID{}, fmt.Errorf("%w: want %d bytes, not %d", ErrNotSealed, Size, len(b))
@@ -120,7 +121,7 @@ func (s *Sealer) OpenBytes(b []byte) (objectid.ID, error) {
 		opened int
 		zeros  [Size - objectid.Size]byte
 	)
-	for _, k := range s.keys { // all of them, so that the time does not show which one opens
+	for _, k := range s.keys { // try every key, so that the time does not show which one fits
 		var block [Size]byte
 		k.Decrypt(block[:], b)
 		ok := subtle.ConstantTimeCompare(block[objectid.Size:], zeros[:])
