@@ -11,12 +11,13 @@ import (
 	"os"
 )
 
-// Backup copies the store, which may be in use by any number of processes, to a
-// new file at path. The copy is a store as it was at one moment after the call, and
-// smaller than the file if documents were deleted. It is there completely and on
-// disk when Backup returns, or not at all; an interrupted call leaves the file
-// path.partial behind, which the next one removes. The error wraps [fs.ErrExist] if
-// there is a file at path.
+// Backup copies the store to a new file at path. Any number of processes may use the store
+// meanwhile. The copy is itself a store: a snapshot of this one at a moment during the call. It
+// does not contain the free space that deleted documents have left.
+//
+// When Backup returns nil, the copy is complete and on disk. After an error there is no copy at
+// path. If the process ends during Backup, the file path.partial remains; the next call with the
+// same path removes it. If a file exists at path, the error wraps [fs.ErrExist].
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if err := s.db.backup(ctx, path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
@@ -25,7 +26,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 }
 
 func (s *database) backup(ctx context.Context, path string) error {
-	if err := cmp.Or(s.life.Err(ctx), s.checkPlace(ctx)); err != nil {
+	if err := cmp.Or(s.life.Err(ctx), s.checkMoved(ctx)); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -36,14 +37,14 @@ func (s *database) backup(ctx context.Context, path string) error {
 		return err
 	}
 	if err := s.copyTo(ctx, partial); err != nil {
-		_ = os.Remove(partial) // or the next call does
+		_ = os.Remove(partial) // if this fails, the next call removes it
 		return s.explain(ctx, err)
 	}
 	return os.Rename(partial, path)
 }
 
-// copyTo writes the copy with a connection of its own: those for reading may write
-// nothing, not even a copy.
+// copyTo writes the copy. It opens a connection, because the existing connections for reading may
+// not write any file.
 func (s *database) copyTo(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", s.url(url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)"}}))
 	if err != nil {

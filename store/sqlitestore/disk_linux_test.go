@@ -146,7 +146,7 @@ func useReadOnlyDisk(disk string) error {
 	if err := syscall.Mount("none", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		return fmt.Errorf("remount: %w", err)
 	}
-	if s, err := sqlitestore.Open(ctx, path, nil); err == nil || !strings.Contains(err.Error(), "permission to write") {
+	if s, err := sqlitestore.Open(ctx, path, nil); err == nil || !strings.Contains(err.Error(), "allow this user to write it") {
 		return fmt.Errorf("open a file on a read-only disk: %v, %w, want a word on permission", s, err)
 	}
 	return checkStored(path, []store.Key{key}, &sqlitestore.Options{ReadOnly: true})
@@ -171,7 +171,7 @@ func fill(path string) ([]store.Key, error) {
 			stored = append(stored, keys...)
 			continue
 		}
-		if !strings.Contains(err.Error(), "disk is full") || !strings.Contains(err.Error(), "make room") {
+		if !strings.Contains(err.Error(), "disk is full") || !strings.Contains(err.Error(), "free some space") {
 			return nil, fmt.Errorf("on a full disk: %w, want a word on what to do", err)
 		}
 		for _, key := range keys {

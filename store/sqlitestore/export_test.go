@@ -13,13 +13,13 @@ func PageQuery(collection string, q store.Query) (string, []any) {
 	return asked.text, asked.args
 }
 
-// MaxStatements is how many statements are kept prepared.
+// MaxStatements is the maximum number of statements that are kept prepared.
 const MaxStatements = maxStatements
 
-// Statements returns how many are.
+// Statements returns the number of prepared statements.
 func (s *Store) Statements() int { return int(s.db.statements.n.Load()) }
 
-// OccupyReaders takes every reader's turn until release is called.
+// OccupyReaders makes all other read queries wait until release is called.
 func (s *Store) OccupyReaders() (release func()) {
 	for range maxReaders {
 		s.db.readers <- struct{}{}
@@ -31,15 +31,13 @@ func (s *Store) OccupyReaders() (release func()) {
 	}
 }
 
-// Reading returns how many queries for reading are under way.
+// Reading returns the number of running read queries.
 func (s *Store) Reading() int { return len(s.db.readers) }
 
-// OnFileSystem makes Open take folders to be on the network file systems that find
-// names.
+// OnFileSystem replaces the function that returns the name of the network file system of a folder.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }
 
-// GiveBackAfter makes the store give space back so long after there is something to give
-// back.
+// GiveBackAfter sets the delay between many deletions and making the file smaller.
 func (s *Store) GiveBackAfter(delay time.Duration) { s.db.space.delay = delay }
 
 // DropTable removes the table of a collection, as another program would.

@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 		{text, sqlitestore.Options{ReadOnly: true}, "not a SQLite database", nil},
 		{foreign, sqlitestore.Options{}, "another program", nil},
 		{foreign, sqlitestore.Options{ReadOnly: true}, "another program", nil},
-		{newer, sqlitestore.Options{}, "version 2, this program knows versions up to 1; use a newer oid", nil},
+		{newer, sqlitestore.Options{}, "version 2, but this program knows versions up to 1; use a newer oid", nil},
 		{newer, sqlitestore.Options{ReadOnly: true}, "version 2", nil},
 		{os.DevNull, sqlitestore.Options{}, "not a regular file", nil},
 	} {

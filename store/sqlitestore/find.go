@@ -14,7 +14,7 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// argument returns key as what SQLite keeps it as.
+// argument returns key as the value that SQLite stores for it.
 func argument(key store.Key) any {
 	if id, ok := key.ID(); ok {
 		return id[:]
@@ -22,7 +22,8 @@ func argument(key store.Key) any {
 	return key.Value()
 }
 
-// condition returns r as SQL. The lower bound is left out of it if open is true.
+// condition returns the SQL condition that _id is in r, and its arguments. If open is true, r
+// does not contain its lower bound.
 func condition(r store.Range, open bool) (where string, args []any) {
 	where = engine.Where(r, open, func(bound store.Key) string {
 		args = append(args, argument(bound))
@@ -31,11 +32,11 @@ func condition(r store.Range, open bool) (where string, args []any) {
 	return where, args
 }
 
-// manyKeys is how many keys a statement of GetMany has.
+// manyKeys is the number of keys in a statement of GetMany.
 const manyKeys = 100
 
-// Lookup yields the documents with the keys, see [engine.Database]. Statements for many
-// have one text.
+// Lookup implements [engine.Database]. It repeats the last key until there are manyKeys, so that
+// all statements for several keys have the same text and can stay prepared.
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
 	n := manyKeys
 	if len(keys) == 1 {
@@ -55,7 +56,7 @@ func (s *database) Lookup(ctx context.Context, collection string, keys []store.K
 	})
 }
 
-// Count returns the number of documents with a key in r, see [engine.Database].
+// Count implements [engine.Database].
 func (s *database) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
 	where, args := condition(r, false)
 	q := query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}
@@ -63,13 +64,13 @@ func (s *database) Count(ctx context.Context, collection string, r store.Range) 
 	return n, err
 }
 
-// Bounds of what is read with one statement and then handed out.
+// Limits of a page, which is read with one statement before its documents are returned.
 const (
 	pageDocs  = 2000
 	pageBytes = 1 << 20
 )
 
-// Find yields the documents that q asks for, see [engine.Database].
+// Find implements [engine.Database].
 func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
 	return engine.Pages(q, pageDocs, func(q store.Query, limit int) (page []bson.Raw, next int, err error) {
 		size := 0
@@ -88,9 +89,9 @@ func (s *database) Find(ctx context.Context, collection string, q store.Query, y
 	}, yield)
 }
 
-// pageQuery returns the query for the documents of q. It has no LIMIT: with a number for
-// it the text would change with each limit, and with a parameter SQLite would prepare it
-// again each time.
+// pageQuery returns the query for the documents of q. It has no LIMIT: with a number in the
+// text, each limit would need a statement of its own, and with a parameter SQLite would prepare
+// the statement again each time.
 func pageQuery(collection string, q store.Query) query {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open)
@@ -103,22 +104,21 @@ func pageQuery(collection string, q store.Query) query {
 
 // query is a query for reading.
 type query struct {
-	text string // comes again: what changes belongs in args
+	text string // statements are kept prepared by text, so values belong in args
 	args []any
 
-	// long is set if it may take long, so that it must end with its context. For
-	// others that costs more than it is worth: to watch a context takes as long as
-	// to find a document.
+	// long is set if the query may take long. Only long queries are interrupted when their
+	// context is done: watching a context takes as long as finding a document.
 	long bool
 }
 
-// maxReaders is how many queries run at once, so that many who ask at once take
-// turns instead of taking memory, and how many connections are kept for them, with
-// their prepared statements: opening one takes longer than most queries.
+// maxReaders is the maximum number of read queries that run at once, which bounds memory; more
+// queries wait. It is also the number of idle connections that are kept with their prepared
+// statements, because opening a connection takes longer than most queries.
 const maxReaders = 16
 
-// rows runs q and calls each for its rows until that wants no more or fails. A table that
-// does not exist has none. The error is explained.
+// rows runs q and calls each for every row, until each returns false or an error. A table that
+// does not exist has no rows. The error is one of explain.
 func (s *database) rows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) error {
 	err := s.tryRows(ctx, q, each)
 	if err = cmp.Or(s.checkFrozen(), err); isMissing(err) {
@@ -153,18 +153,19 @@ func (s *database) tryRows(ctx context.Context, q query, each func(*sql.Rows) (m
 	return rows.Err()
 }
 
-// maxStatements is how many statements for reading are kept prepared. There are a
-// few for each collection.
+// maxStatements is the maximum number of read statements that are kept prepared. A collection
+// needs only a few.
 const maxStatements = 128
 
-// statements are those for reading that have been prepared, by their texts. SQLite takes
-// longer to prepare a statement that finds one document than to run it.
+// statements holds prepared read statements by their text. Preparing a statement that finds one
+// document takes SQLite longer than running it.
 type statements struct {
-	kept sync.Map // of *sql.Stmt
+	kept sync.Map // *sql.Stmt by text
 	n    atomic.Int64
 }
 
-// query runs a query with its statement, which it prepares and keeps until db is closed.
+// query runs q with its prepared statement. If there is none, it prepares one and keeps it until
+// db is closed.
 func (t *statements) query(ctx context.Context, db *sql.DB, q query) (*sql.Rows, error) {
 	if kept, found := t.kept.Load(q.text); found {
 		return kept.(*sql.Stmt).QueryContext(ctx, q.args...)
@@ -176,7 +177,7 @@ func (t *statements) query(ctx context.Context, db *sql.DB, q query) (*sql.Rows,
 	if err != nil {
 		return nil, err
 	}
-	if _, twice := t.kept.LoadOrStore(q.text, statement); twice { // another prepared it at once
+	if _, twice := t.kept.LoadOrStore(q.text, statement); twice { // another goroutine has prepared it meanwhile
 		defer statement.Close()
 	} else {
 		t.n.Add(1)

@@ -144,7 +144,7 @@ func TestFolderThatIsNotWritable(t *testing.T) {
 	ask("open", "done")
 	ask("count", "done 1")
 	ask("insert", "opened for reading only")
-	ask("write", "permission denied; give the permission to write")
+	ask("write", "permission denied; allow this user to write")
 	ask("backup", "done")
 	if n, err := open(t, filepath.Join(copies, "copy.db"), nil).Count(t.Context(), "c", store.Range{}); n != 1 || err != nil {
 		t.Errorf("the copy has %d documents, %v, want 1", n, err)
@@ -189,5 +189,5 @@ func TestFolderThatIsNotWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	mode(folder, 0o555)
-	ask("open", "their folder writable; or copy them to such a folder")
+	ask("open", "their folder writable; if they are not, copy")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores documents, see [engine.Database].
+// Insert implements [engine.Database].
 func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	if len(rows) == 0 {
@@ -29,10 +29,10 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 	return refused, err
 }
 
-// chunk is how many documents one statement inserts.
+// chunk is the number of documents that one statement inserts.
 const chunk = 100
 
-// insert puts rows into the table of a collection.
+// insert inserts rows into the table of a collection, and refuses rows whose key is taken.
 func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Row, ordered bool) (refused []store.RefusedItem, err error) {
 	one, many := insertInto(collection, 1), ""
 	if len(rows) >= chunk {
@@ -58,7 +58,7 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 				return nil, err
 			}
 		}
-		// Short of a chunk, or one of the chunk is there already.
+		// There are fewer rows than a chunk, or the key of one of them is taken.
 		for _, r := range some {
 			err := put(one, r)
 			switch {

@@ -52,7 +52,7 @@ func writeUpToLimit(args []string) error {
 		}
 		err = insert()
 	}
-	if !strings.Contains(err.Error(), "ulimit -f") || !strings.Contains(err.Error(), "nothing of this was stored") {
+	if !strings.Contains(err.Error(), "ulimit -f") || !strings.Contains(err.Error(), "nothing was stored") {
 		return fmt.Errorf("at the limit: %w, want a word on ulimit -f", err)
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {

@@ -2,8 +2,7 @@ package sqlitestore
 
 import "syscall"
 
-// networkNames are the file systems of other machines, by the numbers that
-// statfs(2) gives them.
+// networkNames are the names of network file systems by their type numbers, see statfs(2).
 var networkNames = map[uint32]string{
 	0x6969:     "NFS",
 	0x517B:     "SMB",
@@ -16,8 +15,8 @@ var networkNames = map[uint32]string{
 	0x01021997: "9P",
 }
 
-// networkFS returns the name of the network file system that folder is on, or
-// an empty string.
+// networkFS returns the name of the network file system that folder is on, or "" if folder is on
+// a local file system.
 func networkFS(folder string) string {
 	var st syscall.Statfs_t
 	if syscall.Statfs(folder, &st) != nil {

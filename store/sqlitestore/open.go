@@ -1,64 +1,64 @@
-// Package sqlitestore keeps documents in a SQLite file, which needs no
-// installation and which several processes on one machine may share.
+// Package sqlitestore is an engine of package store that keeps documents in a SQLite file. It
+// needs no installation, and several processes on one machine may share the file.
 //
 // Start with [Open], which returns a [store.Store].
 //
 // # Several processes
 //
-// Writers take turns: each waits for the others as long as its context allows.
-// Readers do not wait. The file is in WAL mode, which needs memory that all
+// Only one process writes at a time; the others wait until it has finished or their context is
+// done. Readers do not wait. The file is in SQLite's WAL mode, which needs memory that all
 // processes share, so Open refuses a file on a network file system.
 //
 // # What survives
 //
-// A write that returned survives the end of the process. After a loss of power the
-// file is sound, but what was committed in the last moments before may be missing,
-// unless [Options.Sync] is set.
+// A write that has returned survives the end of the process. A power failure does not damage
+// the file, but the last writes before it may be lost, unless [Options.Sync] is set.
 //
-// # Copying and moving the file
+// # Copying the file
 //
-// While a store is open, its latest commits are in the file PATH-wal. A copy of
-// the file alone, made with cp for example, does not have them, and a copy of both
-// files may be damaged if anybody writes meanwhile. [Store.Backup] copies a store
-// that is in use.
+// While a store is open, its latest writes are in the file PATH-wal. So a copy of PATH alone, made
+// with cp for example, lacks them, and a copy of both files may be damaged if a process writes
+// meanwhile. [Store.Backup] copies a store that is in use.
 //
-// A store whose file was deleted, moved or replaced while it is open refuses writes:
-// open it again. The first process that notices that the path has no
-// file any more, at the latest when it closes the store, copies the latest commits
-// into the moved file, which is then complete. If that fails, the error names the file
-// PATH-wal: move it beside the moved file, with that file's name and -wal. This is also
-// necessary if all processes are killed before they notice.
+// # Moving the file
+//
+// If the file is deleted, moved or replaced while a store is open, the store refuses writes
+// with [store.ErrMoved]: open it again. The first process that notices that PATH does not exist
+// any more copies the latest writes into the moved file, which is then complete. A process notices
+// at its next write, or when it closes the store. If copying fails, the error names the file
+// PATH-wal: move it next to the moved file, and rename it to that file's name followed by -wal.
+// Do the same if all processes are killed before one of them notices.
 //
 // # A folder that is not writable
 //
-// With [Options.ReadOnly] a store can be read where nothing may be written, on a read-only
-// disk or by a user without the right to. If its folder has no memory that processes share
-// (PATH-shm), it cannot be created there: the file is then read as one that does not
-// change, and calls return an error as soon as another process begins to write. Open the
-// store again then. Commits that were left in PATH-wal without PATH-shm cannot be read there;
-// copy the files to a folder that is writable.
+// With [Options.ReadOnly], a store can be opened from a read-only disk, or by a user who may not
+// write to the folder. Processes share memory in the file PATH-shm. If that does not exist
+// and cannot be created, the store reads the file as one that does not change. As soon as another
+// process begins to write, calls return an error: open the store again then. Writes that
+// are only in PATH-wal cannot be read without PATH-shm; copy the files to a writable folder.
 //
 // # A full disk
 //
-// A write without enough space stores nothing and fails. A delete also needs a little
-// space for the log; it uses what the log has already allocated.
+// A write for which there is not enough space fails and stores nothing. A delete also needs a
+// little space for the log, but can use space that the log has already allocated.
 //
 // # Space
 //
-// After many deletions the file gives back what it does not need: half a minute later, or
-// at Close. It keeps a tenth of its size for documents to come.
+// After many deletions, the store makes the file smaller: half a minute later, or in Close. It
+// leaves a tenth of the file free for new documents.
 //
 // # The file
 //
-// Each collection is a table of that name, where ^ and upper-case letters are
-// preceded by ^, since SQLite's names are case-insensitive:
+// Each collection is a table:
 //
 //	CREATE TABLE "events" (_id ANY PRIMARY KEY, doc BLOB NOT NULL) STRICT, WITHOUT ROWID
 //
-// _id is an INTEGER, a REAL, a TEXT or a BLOB of 12 bytes, so that SQLite's own
-// order is that of the keys; doc is the document with its _id, as BSON. A
-// range of keys is a search of the primary key. Other programs may change rows if they keep _id and doc consistent.
-// PRAGMA user_version is the version of this format, 1.
+// The table has the name of the collection, with ^ before each ^ and each upper-case
+// letter, because names in SQLite are case-insensitive. _id is an INTEGER, a REAL, a TEXT, or
+// a BLOB of 12 bytes for an ObjectId, so that SQLite orders keys as package store does, and
+// a range of keys is a search of the primary key. doc is the whole document as BSON, including its
+// _id. Other programs may change rows if they keep _id and doc consistent. PRAGMA user_version is
+// the version of this format, 1.
 package sqlitestore
 
 import (
@@ -80,22 +80,23 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Options tune a Store. The zero value, like a nil pointer, is ready to use.
+// Options are the options of [Open]. A nil pointer means the zero value.
 type Options struct {
-	// ReadOnly opens a file that must be there, and changes nothing in it. Neither
-	// the file nor its folder needs to be writable.
+	// ReadOnly opens the file for reading only. The file must exist, but neither the file
+	// nor its folder needs to be writable.
 	ReadOnly bool
 
-	// Sync makes every commit wait until the disk has it, so that it survives
-	// a loss of power too.
+	// Sync makes every write wait until the disk has stored it, so that it also survives a
+	// power failure. Writes are slower then.
 	Sync bool
 
-	networkFS func(folder string) string // tests have another
+	networkFS func(folder string) string // replaced by tests
 }
 
-// Store is a SQLite file. It implements [store.Store].
+// Store is a store in a SQLite file, opened by [Open]. It implements [store.Store] and
+// [store.Signaler]. Any number of goroutines may share it.
 type Store struct {
-	engine.Base // all methods of [store.Store] but Close
+	engine.Base // all methods of [store.Store] except Close
 	db          *database
 }
 
@@ -106,32 +107,35 @@ type database struct {
 	write   *sql.DB // one connection; nil if read-only
 	read    *sql.DB
 	file    os.FileInfo // the file that was opened
-	frozen  bool        // it is read without the memory that processes share
+	frozen  bool        // whether the file is read without shared memory, see openFrozen
 	life    engine.Lifetime
 
 	space     space
 	listeners listeners
 
-	readers    chan struct{} // one for each query for reading under way
+	readers    chan struct{} // holds one element per running read query
 	statements statements
 }
 
 var _ store.Store = (*Store)(nil)
 
-// applicationID marks a file as ours, see SQLite's PRAGMA application_id, and
-// formatVersion says how documents are kept in it, see PRAGMA user_version. A
-// change that an older program would misread raises it.
 const (
-	applicationID = 0x6F696431 // "oid1"
+	// applicationID is the value of SQLite's PRAGMA application_id by which this package
+	// recognizes its own files: "oid1".
+	applicationID = 0x6F696431
+
+	// formatVersion is the value of PRAGMA user_version. It must be increased by any change of the
+	// format that older versions of this package would misread.
 	formatVersion = 1
 )
 
-// Open opens the file at path, and creates it if it does not exist; its folder
-// must exist. It fails for a folder, a file that is not a SQLite database or that of
-// another program, a file that a later version of this package has written, a file
-// on a network file system and, unless o.ReadOnly is set, a file that may not be
-// written. With o.ReadOnly a missing file gives an error that wraps
-// [fs.ErrNotExist]. A nil o means the zero Options.
+// Open opens the store in the file at path. If the file does not exist, Open creates it in its
+// folder, which must exist. With o.ReadOnly, Open creates nothing, and the error for a missing
+// file wraps [fs.ErrNotExist]. A nil o means the zero Options.
+//
+// Open returns an error if path is a folder, if the file is not a SQLite database, belongs
+// to another program, was written by a newer version of this package, or is on a network file
+// system, and, unless o.ReadOnly is set, if the file is not writable.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
 	if s.options.networkFS == nil {
@@ -154,7 +158,7 @@ func (s *database) open(ctx context.Context, path string) (err error) {
 	if err := s.openReaders(s.dsn("ro")); err != nil {
 		return err
 	}
-	_, err = isOurs(ctx, s.read) // before anything is written to what may not be ours
+	_, err = isOurs(ctx, s.read) // before writing anything: the file may belong to another program
 	if c := code(err); s.options.ReadOnly && (c == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY) {
 		err = s.openFrozen(ctx, err)
 	}
@@ -187,16 +191,16 @@ func (s *database) openReaders(dsn string) (err error) {
 	return nil
 }
 
-// checkFile finds what SQLite would report with too few words, or not at all, and
-// creates a file that is not there. It does not open the file by itself: closing it again
-// would end the locks of all stores of this process in it.
+// checkFile checks the file for problems that SQLite reports poorly or not at all, and
+// creates the file if it does not exist. It never opens the file directly: closing it again
+// would release the locks that other stores of this process have on it.
 func (s *database) checkFile(ctx context.Context) error {
 	info, err := os.Stat(s.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing && !s.options.ReadOnly:
 		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
-			return fmt.Errorf("its folder: %w", err)
+			return fmt.Errorf("look at its folder: %w", err)
 		}
 		if !info.IsDir() {
 			return fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
@@ -209,7 +213,7 @@ func (s *database) checkFile(ctx context.Context) error {
 		return errors.New("it is not a regular file")
 	}
 	if name := s.options.networkFS(filepath.Dir(s.path)); name != "" {
-		return fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
+		return fmt.Errorf("it is on a network file system (%s), where processes cannot share memory; use a local disk, or PostgreSQL or MongoDB", name)
 	}
 	switch {
 	case s.options.ReadOnly:
@@ -220,13 +224,13 @@ func (s *database) checkFile(ctx context.Context) error {
 		err = checkWritable(s.path)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
+		return fmt.Errorf("%w; allow this user to write it, or open it for reading only", err)
 	}
 	return nil
 }
 
-// create creates the file. No other connection does so: it would, when it opens, after
-// the file was moved.
+// create creates the file, with a connection of its own. The other connections may not create a
+// file: if the file was moved, they would create an empty one in its place.
 func (s *database) create(ctx context.Context) error {
 	db, err := sql.Open("sqlite", s.url(url.Values{"mode": {"rwc"}, "_pragma": {"busy_timeout(10000)"}}))
 	if err != nil {
@@ -237,8 +241,9 @@ func (s *database) create(ctx context.Context) error {
 
 var errForeign = errors.New("it is a SQLite database of another program; name another file")
 
-// isOurs reports whether a database is marked as ours. One that is neither ours
-// nor empty gives errForeign, and one of a later version an error that says so.
+// isOurs reports whether a database was written by this package. It returns false for an empty
+// database, errForeign for the database of another program, and another error for a database
+// that a newer version of this package has written.
 func isOurs(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 },
@@ -249,7 +254,7 @@ func isOurs(ctx context.Context, db interface {
 	case err != nil:
 		return false, err
 	case id == applicationID && version > formatVersion:
-		return false, fmt.Errorf("its format has version %d, this program knows versions up to %d; use a newer oid", version, formatVersion)
+		return false, fmt.Errorf("its format has version %d, but this program knows versions up to %d; use a newer oid", version, formatVersion)
 	case id == applicationID:
 		return true, nil
 	case id != 0 || tables > 0:
@@ -258,7 +263,7 @@ func isOurs(ctx context.Context, db interface {
 	return false, nil
 }
 
-// prepareFile marks a new file as ours. Several processes may do so at once.
+// prepareFile marks a new file as written by this package. Several processes may do that at once.
 func (s *database) prepareFile(ctx context.Context) error {
 	return s.update(ctx, func(tx *sql.Tx) error {
 		ours, err := isOurs(ctx, tx)
@@ -270,10 +275,10 @@ func (s *database) prepareFile(ctx context.Context) error {
 	})
 }
 
-// dsn returns the data source name for the driver. The order matters: without
-// the timeout in force the other pragmas fail when processes open at once. For
-// writing it is short because update tries again; a context that ends meanwhile
-// is noticed only then.
+// dsn returns the data source name for the driver. busy_timeout must come first: without a
+// timeout, the other pragmas fail if several processes open the file at once. For writing the
+// timeout is short, because SQLite does not notice that a context is done while it waits; update
+// tries again.
 func (s *database) dsn(mode string) string {
 	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
 	if mode != "ro" {
@@ -281,7 +286,7 @@ func (s *database) dsn(mode string) string {
 		if s.options.Sync {
 			sync = "FULL"
 		}
-		autoVacuum := fmt.Sprintf("auto_vacuum(%d)", incremental) // of a new file
+		autoVacuum := fmt.Sprintf("auto_vacuum(%d)", incremental) // has an effect on new files only
 		q["_txlock"], q["_pragma"] = []string{"immediate"}, []string{"busy_timeout(500)", autoVacuum, "journal_mode(WAL)", "synchronous(" + sync + ")"}
 	}
 	return s.url(q)
@@ -296,15 +301,15 @@ func (s *database) url(q url.Values) string {
 	return u.String()
 }
 
-// Close gives back the space that deletions have freed and closes the file. Sequences
-// of Find that are under way end with [store.ErrClosed].
+// Close closes the store, after making the file smaller if many documents were deleted.
+// Running sequences of Find end with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil
 	}
 	s.db.listeners.close()
-	s.db.giveBack()
-	_ = s.db.checkPlace(context.Background()) // to save what was stored if it was moved
+	s.db.vacuumIfDue()
+	_ = s.db.checkMoved(context.Background()) // if the file was moved, save the latest writes
 	var errs []error
 	for _, db := range []*sql.DB{s.db.read, s.db.write} {
 		if db != nil {

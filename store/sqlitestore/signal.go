@@ -9,19 +9,19 @@ import (
 
 var _ store.Signaler = (*Store)(nil)
 
-// listeners are those that listen for signals. A signal is a change of the time at
-// which the file was modified, which the kernel reports to all of them, whatever their
-// topics.
+// listeners are the listeners for signals in this process. To send a signal, a process sets
+// the modification time of the file. The kernel reports that to all processes that
+// watch the file, so a signal wakes all listeners, whatever their topics.
 type listeners struct {
 	all   engine.Listeners
-	begin sync.Once  // of watch
-	watch *fileWatch // nil where the kernel does not report; it stays until Close
+	begin sync.Once  // starts watch
+	watch *fileWatch // until Close; nil if the kernel does not report changes
 }
 
-// Signal wakes all that listen, see [store.Signaler].
+// Signal implements [store.Signaler]. It wakes all listeners, whatever their topics.
 func (s *Store) Signal(...string) { touch(s.db.path) }
 
-// Listen makes a listener of signals, see [store.Signaler].
+// Listen implements [store.Signaler]. Signals arrive only on Linux.
 func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
 	l := &s.db.listeners
 	l.begin.Do(func() { l.watch = watchFile(s.db.path, func() { l.all.Wake("") }) })
@@ -29,7 +29,7 @@ func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool
 	return signals, func() bool { return l.watch != nil }, stop
 }
 
-// close ends the watch in the background: the kernel takes 10 ms and more for it.
+// close ends the watch in the background, because the kernel takes 10 ms and more for that.
 func (l *listeners) close() {
 	if l.begin.Do(func() {}); l.watch != nil {
 		go l.watch.close()

@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// touch sets the time at which a file was modified. It does not open the file: closing
-// it again would end the locks that SQLite has in it.
+// touch sets the modification time of a file to now. It does not open the file: closing it again
+// would release the locks that SQLite has on it.
 func touch(path string) { _ = unix.UtimesNanoAt(unix.AT_FDCWD, path, nil, 0) }
 
-// fileWatch is a file whose attributes the kernel watches.
+// fileWatch is an inotify watch for the attributes of a file.
 type fileWatch struct{ events *os.File }
 
-// watchFile calls changed after each change of a file's attributes, until close. It
-// returns nil if the kernel cannot watch the file, as when a user has too many watches.
+// watchFile calls changed after each change of a file's attributes, until close is called. It
+// returns nil if the kernel cannot watch the file, for example because the user has too many
+// watches.
 func watchFile(path string, changed func()) *fileWatch {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

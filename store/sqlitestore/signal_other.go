@@ -2,7 +2,7 @@
 
 package sqlitestore
 
-// Elsewhere nobody is woken.
+// Signals are implemented on Linux only: on other systems, listeners are not woken.
 
 type fileWatch struct{}
 

@@ -8,55 +8,50 @@ import (
 	"time"
 )
 
-// After so many deletions the file gives back what it does not need, so many pages in
-// one transaction: few, so that others get their turn. It keeps spare pages for
-// documents to come, and a tenth of the file.
+// When many documents were deleted, the file is made smaller ("vacuumed").
 const (
-	vacuumAfter = 5000
-	vacuumPages = 1000
-	sparePages  = 256
+	vacuumAfter = 5000 // deletions
+	vacuumPages = 1000 // pages of one transaction; others can write between two of them
+	sparePages  = 256  // minimum number of free pages that remain for new documents
 )
 
-// vacuumDelay is how long after so many deletions space is given back, so once after many
-// calls that delete: a page that is moved between two of them is often freed by the
-// next.
+// vacuumDelay is the time between reaching vacuumAfter and vacuuming. It lets a series of
+// deletions finish first: a page that is moved between two of them is often freed by the next.
 const vacuumDelay = 30 * time.Second
 
-// vacuumWait bounds how long a transaction that gives space back waits for other
-// processes.
+// vacuumWait is the maximum time that a vacuuming transaction waits for other processes.
 const vacuumWait = 10 * time.Second
 
-// incremental is the value of PRAGMA auto_vacuum under which this works. It can only be
-// set before anything is in a file.
+// incremental is the value of PRAGMA auto_vacuum that makes incremental_vacuum possible. It can
+// only be set while a file is empty.
 const incremental = 2
 
-// space gives back what deletions have freed.
+// space decides when the file is made smaller.
 type space struct {
-	delay time.Duration // vacuumDelay, tests have another
+	delay time.Duration // vacuumDelay, except in tests
 
 	mu        sync.Mutex
-	deletions int64       // since space was given back
-	timer     *time.Timer // for the next time, nil if there have been few deletions
+	deletions int64       // since the last vacuum
+	timer     *time.Timer // for the next vacuum; nil if none is due
 
-	giving sync.Mutex // held while space is given back
+	vacuuming sync.Mutex // held during a vacuum
 }
 
-// deleted notes that n documents were deleted, and has the file made smaller when that
-// is due.
+// deleted counts n deleted documents. When there are enough, it starts the timer for a vacuum.
 func (s *database) deleted(n int64) {
 	s.space.mu.Lock()
 	defer s.space.mu.Unlock()
 	s.space.deletions += n
 	if s.space.deletions >= vacuumAfter && s.space.timer == nil {
-		s.space.timer = time.AfterFunc(s.space.delay, s.giveBack)
+		s.space.timer = time.AfterFunc(s.space.delay, s.vacuumIfDue)
 	}
 }
 
-// giveBack makes the file smaller if that is due, and waits while it is made so. What
-// fails of that is tried again after the next deletions.
-func (s *database) giveBack() {
-	s.space.giving.Lock()
-	defer s.space.giving.Unlock()
+// vacuumIfDue makes the file smaller if that is due, and returns when it is done or has
+// failed. After a failure, the next deletions start another vacuum.
+func (s *database) vacuumIfDue() {
+	s.space.vacuuming.Lock()
+	defer s.space.vacuuming.Unlock()
 	s.space.mu.Lock()
 	due := s.space.timer != nil
 	if due {
@@ -77,9 +72,9 @@ func (s *database) giveBack() {
 	}
 }
 
-// vacuum moves pages from the end of the file into free ones and cuts the file. It
-// reports whether there are more to give back. A file that an older version has
-// created keeps its size.
+// vacuum moves pages from the end of the file to free pages and truncates the file, in
+// steps of vacuumPages. more reports whether another step is needed. A file without incremental
+// auto_vacuum keeps its size.
 func vacuum(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	var pages, free, mode int64
 	err = tx.QueryRowContext(ctx, "SELECT page_count, freelist_count, auto_vacuum FROM pragma_page_count, pragma_freelist_count, pragma_auto_vacuum").Scan(&pages, &free, &mode)

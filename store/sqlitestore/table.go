@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// table returns the name of the table of a collection, in quotes. SQLite's names
-// know no upper and lower case and may not begin with sqlite_.
+// table returns the name of the table of a collection, in quotes.
 func table(collection string) string {
 	return `"` + strings.ReplaceAll(encode(collection), `"`, `""`) + `"`
 }
 
+// encode returns the name of the table of a collection. Names in SQLite are case-insensitive and may
+// not begin with sqlite_, so ^ is put before each upper-case letter, and ^0 before sqlite_.
 func encode(collection string) string {
 	var b strings.Builder
 	if strings.HasPrefix(collection, "sqlite_") {
@@ -27,8 +28,8 @@ func encode(collection string) string {
 	return b.String()
 }
 
-// decode returns the collection that encode made the name of; ok is false for
-// tables that are not collections.
+// decode returns the collection with the table name; ok is false if the table is not a
+// collection.
 func decode(name string) (collection string, ok bool) {
 	var b strings.Builder
 	escaped := strings.TrimPrefix(name, "^0")
@@ -41,7 +42,7 @@ func decode(name string) (collection string, ok bool) {
 	return b.String(), encode(b.String()) == name
 }
 
-// Collections returns the names of the collections, see [engine.Database].
+// Collections implements [engine.Database].
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	q := query{text: "SELECT name FROM sqlite_schema WHERE type = 'table'", long: true}
 	err = s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {

@@ -16,13 +16,13 @@ import (
 
 var errReadOnly = errors.New("the store was opened for reading only")
 
-// update runs work in a transaction of the only writing connection. It waits for
-// other processes until ctx ends.
+// update runs work in a transaction on the writing connection. It waits for other
+// processes that write until ctx is done.
 func (s *database) update(ctx context.Context, work func(tx *sql.Tx) error) error {
 	if s.write == nil {
 		return errReadOnly
 	}
-	if err := s.checkPlace(ctx); err != nil {
+	if err := s.checkMoved(ctx); err != nil {
 		return err
 	}
 	for {
@@ -44,27 +44,26 @@ func (s *database) tryUpdate(ctx context.Context, work func(tx *sql.Tx) error) e
 		return err
 	}
 	if err := work(tx); err != nil {
-		_ = tx.Rollback() // SQLite may have done so itself; err says why
+		_ = tx.Rollback() // an error does not matter: SQLite may have rolled back already
 		return err
 	}
 	return tx.Commit()
 }
 
-// Replace puts doc in the place of the one with the key, see [engine.Database].
+// Replace implements [engine.Database].
 func (s *database) Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (bool, error) {
-	n, err := ofNone(s.exec(ctx, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", argument(key), []byte(doc)))
+	n, err := zeroIfMissing(s.exec(ctx, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", argument(key), []byte(doc)))
 	return n > 0, err
 }
 
-// Delete removes the document with the key, see [engine.Database].
+// Delete implements [engine.Database].
 func (s *database) Delete(ctx context.Context, collection string, key store.Key) (bool, error) {
-	n, err := ofNone(s.remove(ctx, "DELETE FROM "+table(collection)+" WHERE _id = ?1", argument(key)))
+	n, err := zeroIfMissing(s.remove(ctx, "DELETE FROM "+table(collection)+" WHERE _id = ?1", argument(key)))
 	s.deleted(n)
 	return n > 0, err
 }
 
-// exec runs a query in a transaction of its own and returns how many rows it has
-// changed: none of a table that does not exist.
+// exec runs a statement in a transaction of its own and returns the number of changed rows.
 func (s *database) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
 	err = s.update(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
@@ -77,16 +76,17 @@ func (s *database) exec(ctx context.Context, query string, args ...any) (n int64
 	return n, err
 }
 
-// ofNone returns what exec did, which is nothing in a table that does not exist.
-func ofNone(n int64, err error) (int64, error) {
+// zeroIfMissing returns the result of exec. If the table does not exist, it returns 0 and no
+// error.
+func zeroIfMissing(n int64, err error) (int64, error) {
 	if isMissing(err) {
 		return 0, nil
 	}
 	return n, err
 }
 
-// remove runs a query that deletes. On a full disk it makes SQLite put what it has
-// logged into the file, which may leave room in the log, and tries again.
+// remove is exec for statements that delete. If the disk is full, it makes SQLite move the
+// log's content into the file, which may free space in the log, and tries again.
 func (s *database) remove(ctx context.Context, query string, args ...any) (int64, error) {
 	n, err := s.exec(ctx, query, args...)
 	if code(err) != sqlite3.SQLITE_FULL {
@@ -99,23 +99,23 @@ func (s *database) remove(ctx context.Context, query string, args ...any) (int64
 	return s.exec(ctx, query, args...)
 }
 
-// deletePage is how many documents DeleteRange removes in one transaction: few,
-// so that others get their turn.
+// deletePage is the number of documents that DeleteRange deletes in one transaction. Between
+// two transactions, other processes can write.
 const deletePage = 5000
 
-// DeleteRange removes the documents with a key in r, see [engine.Database].
+// DeleteRange implements [engine.Database].
 func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (total int64, err error) {
 	where, args := condition(r, false)
 	t := table(collection)
 	query := fmt.Sprintf("DELETE FROM %s WHERE _id IN (SELECT _id FROM %s WHERE %s ORDER BY _id LIMIT %d)", t, t, where, deletePage)
 	for n := int64(deletePage); err == nil && n == deletePage; total += n {
-		n, err = ofNone(s.remove(ctx, query, args...))
+		n, err = zeroIfMissing(s.remove(ctx, query, args...))
 	}
 	s.deleted(total)
 	return total, err
 }
 
-// Change does changes, see [engine.Database].
+// Change implements [engine.Database].
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	var deleted int64
 	err = s.update(ctx, func(tx *sql.Tx) (err error) {
@@ -134,8 +134,8 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 	return refused, err
 }
 
-// swap does the changes whose document is still the old one, and refuses the others. It
-// returns how many it has deleted.
+// swap makes the changes whose document is still the old one, and refuses the others. deleted
+// is the number of deleted documents.
 func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.RefusedItem, deleted int64, err error) {
 	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
 	for _, c := range changes {
@@ -162,14 +162,15 @@ func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change
 	return refused, deleted, nil
 }
 
-// prepared are the statements of a transaction, which ends them. Each is prepared once.
+// prepared holds the prepared statements of a transaction. They are closed when the transaction
+// ends.
 type prepared struct {
 	ctx  context.Context
 	tx   *sql.Tx
-	kept map[string]*sql.Stmt
+	kept map[string]*sql.Stmt // by their text
 }
 
-// exec runs a statement and returns how many rows it has changed.
+// exec runs a statement, which it prepares once, and returns the number of changed rows.
 func (p prepared) exec(query string, args ...any) (n int64, err error) {
 	statement := p.kept[query]
 	if statement == nil {

@@ -51,7 +51,7 @@ func testLargestDocument(t testing.TB, s store.Store) {
 	}
 	larger := func(name string, doc any, write func(doc any) error) {
 		t.Helper()
-		if err := write(doc); !errors.Is(err, store.ErrDocument) || !strings.Contains(err.Error(), fmt.Sprintf("want %d at most, or %d (16 MiB) with a revision", most, store.MaxSize)) {
+		if err := write(doc); !errors.Is(err, store.ErrDocument) || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d, or %d (16 MiB) with a revision", most, store.MaxSize)) {
 			t.Errorf("%s: %v, want ErrDocument with the limits", name, err)
 		}
 	}

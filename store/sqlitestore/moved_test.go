@@ -48,7 +48,7 @@ func TestMovedFileHasEverything(t *testing.T) {
 	for name, after := range map[string]func(*sqlitestore.Store) error{
 		"write": func(s *sqlitestore.Store) error {
 			_, err := s.Insert(context.Background(), "c", bson.D{})
-			if err == nil || !strings.Contains(err.Error(), "it holds all that was stored") {
+			if err == nil || !strings.Contains(err.Error(), "the file was moved, it is complete") {
 				return errors.Join(errors.New("want an error that says what the file holds"), err)
 			}
 			return nil
@@ -98,7 +98,7 @@ func TestMovedFileWhileItIsRead(t *testing.T) {
 	if err := os.Rename(path, path+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Insert(t.Context(), "c", bson.D{}); err == nil || !strings.Contains(err.Error(), path+"-wal: move that beside the file") {
+	if _, err := s.Insert(t.Context(), "c", bson.D{}); err == nil || !strings.Contains(err.Error(), path+"-wal: move that next to the moved file") {
 		t.Errorf("Insert: %v, want an error that names the -wal", err)
 	}
 	hold()
