@@ -31,15 +31,15 @@ func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock
 	return r.try(ctx)
 }
 
-// The pause between two looks at a lock doubles from the first to the second.
+// While a call waits, the pause between two tries doubles from minPause to maxPause.
 const (
 	minPause = time.Millisecond
 	maxPause = 20 * time.Millisecond
 )
 
-// wait takes the lock when it is free.
+// wait tries to take the lock until it succeeds, ctx ends or the Locker is closed.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
-	var obstacle *lock.HeldError // that a try met before this one
+	var obstacle *lock.HeldError // of the last try that saw a holder
 	pause := backoff.Backoff{First: minPause, Max: maxPause}
 	for waits := false; ; waits = true {
 		lease, err := r.try(ctx)
@@ -47,7 +47,7 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 		switch held := errors.Is(err, lock.ErrHeld); {
 		case held && end == nil:
 			errors.As(err, &obstacle)
-		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // it is just being handed over
+		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // the lock is just being handed over
 			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.Name, end, obstacle)
 		default:
 			return lease, err
@@ -57,7 +57,7 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 		}
 		select {
 		case <-time.After(pause.Next()):
-		case <-ctx.Done(): // the next try says so, and who holds the lock
+		case <-ctx.Done(): // the next try returns the error, with the holder
 		case <-r.l.calls.Closing.Done():
 			return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, lock.ErrClosed)
 		}
@@ -97,7 +97,7 @@ func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 	}
 }
 
-// lease begins the lease of a lock whose file is locked.
+// lease records this call as the holder of the file that it has locked, and begins the lease.
 func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, error) {
 	now := time.Now().UTC()
 	before, err := r.files.read()
@@ -106,7 +106,7 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 		Version: recordVersion, Name: r.Name, Owner: r.Owner, Fence: max(before.Fence+1, uint64(now.UnixMicro())), Since: now,
 		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process, Note: before.Note,
 	}
-	if err == nil && !before.Owner.IsZero() { // it did not release the lock
+	if err == nil && !before.Owner.IsZero() { // the last holder died without a release
 		r.files.removeParts()
 	}
 	if err == nil {
@@ -117,11 +117,11 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	}
 	return r.Lease(ctx, engine.Grant{
 		Fence: own.Fence, Keeper: &keeper{files: r.files, locked: locked, record: own},
-		TTL: 3 * time.Second, // its file is looked at every second
+		TTL: 3 * time.Second, // so Keep checks the file every second
 	}), nil
 }
 
-// keeper is the [engine.Keeper] of a lease.
+// keeper is the [engine.Keeper] of one lease.
 type keeper struct {
 	files  files
 	locked *kernelLock
@@ -131,7 +131,8 @@ type keeper struct {
 	freed  bool
 }
 
-// check returns an error if the lock's file is no longer there.
+// check returns an error that wraps [lock.ErrLost] if the lock's file was removed or
+// replaced.
 func (k *keeper) check() error {
 	if !k.files.same(k.locked) {
 		return fmt.Errorf("%w: %q: its file %s was removed", lock.ErrLost, k.files.name, k.files.lock)
@@ -139,7 +140,8 @@ func (k *keeper) check() error {
 	return nil
 }
 
-// Keep looks whether the file is still there; the kernel does the rest.
+// Keep checks that the file is still there. Nothing else is needed, because the kernel keeps
+// the lock.
 func (k *keeper) Keep() (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,20 +154,20 @@ func (k *keeper) Keep() (time.Time, error) {
 // SetGroup writes the group into the record.
 func (k *keeper) SetGroup(pgid int) error { return k.update(func(r *record) { r.Group = pgid }) }
 
-// SetNote replaces the note in the record of the lock, where it stays.
+// SetNote writes the note into the record, where it stays after the lease.
 func (k *keeper) SetNote(text string, _ time.Duration) error {
 	if err := k.update(func(r *record) { r.Note = text }); err != nil {
 		return err
 	}
-	// After a power failure the note should be there, or a run may begin again. Not
-	// every system can do this.
+	// Make the new record survive a power failure: otherwise a tick may run again. Not every
+	// system can sync a folder.
 	if folder, err := os.Open(filepath.Dir(k.files.record)); err == nil {
 		_ = errors.Join(folder.Sync(), folder.Close())
 	}
 	return nil
 }
 
-// update changes the record while the lease has the lock.
+// update changes the record, unless the lease has lost or released the lock.
 func (k *keeper) update(change func(*record)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -179,7 +181,7 @@ func (k *keeper) update(change func(*record)) error {
 	return k.files.write(k.record)
 }
 
-// Free clears the record, except for the fence and the note, and unlocks the file.
+// Free unlocks the file. The record keeps only the fence and the note.
 func (k *keeper) Free() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -39,8 +39,8 @@ func Example() {
 	// <nil>
 }
 
-// A holder of the past, which does not know yet that it is one, is refused by a
-// table that compares fences.
+// A table that compares fences rejects the write of a stale holder, which does not know yet
+// that it has lost the lock.
 func Example_guard() {
 	dir, err := os.MkdirTemp("", "locks")
 	if err != nil {
@@ -75,18 +75,18 @@ func Example_guard() {
 		return lock.ErrStale
 	}
 
-	past, err := locker.Acquire(ctx, "alice", nil)
+	stale, err := locker.Acquire(ctx, "alice", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	_ = past.Release() // as if it were lost, with a write still on its way
-	present, err := locker.Acquire(ctx, "alice", nil)
+	_ = stale.Release() // as if it were lost, with a write still on its way
+	current, err := locker.Acquire(ctx, "alice", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer present.Release()
-	fmt.Println(setBalance(present.Fence(), 90))
-	fmt.Println(errors.Is(setBalance(past.Fence(), 80), lock.ErrStale))
+	defer current.Release()
+	fmt.Println(setBalance(current.Fence(), 90))
+	fmt.Println(errors.Is(setBalance(stale.Fence(), 80), lock.ErrStale))
 	// Output:
 	// <nil>
 	// true

@@ -1,23 +1,21 @@
-// Package filelock holds locks among the processes of one machine, with nothing
-// to install. See package lock for what a lock promises and what it does not.
+// Package filelock keeps locks in a folder, for the processes of one machine. There is
+// nothing to install. Package lock says what a lock promises and what it does not.
 //
-// Start with [New]. A lock is a file of the folder. The kernel locks it, and frees
-// it when the process that holds it ends for any reason. So here a lock has no TTL
-// and a lease has no deadline, and a holder that is stopped keeps its lock. Beside
-// the file is a record of the holder and of the last fence.
+// Start with [New]. Each lock is a file in the folder. The kernel locks the file and unlocks
+// it when the process that holds the lock ends, for any reason. So a lock has no TTL, a lease
+// has no deadline, and a holder that is stopped keeps its lock. A second file records the
+// holder and the last fencing token.
 //
-// With [lock.AcquireOptions.Group] the programs that the holder starts while it
-// has the lock inherit the locked file, as those of flock(1) do. If the holder is
-// killed, the lock becomes free when the last of them has ended. Release frees it
-// at once.
+// With [lock.AcquireOptions.Group], programs that the holder starts while it holds the lock
+// inherit the locked file, as with flock(1). If the holder is killed, the lock becomes free
+// when the last of these programs has ended. Release frees it at once.
 //
-// The folder must be on a file system of this machine. Network file systems may
-// accept a lock without excluding other machines. New creates a folder for this user
-// alone. If several users share a folder, the files get its permissions. It must not have
-// the sticky bit, as /tmp has. Anyone who can write to the folder can take and break its
-// locks.
+// The folder must be on a local file system: a network file system may let two machines lock
+// the same file. Anyone who can write to the folder can take and break its locks. [New]
+// creates a folder for the current user only. If several users share a folder, its files get
+// the permissions of the folder. Such a folder must not have the sticky bit, as /tmp has.
 //
-// Waiters try again after 20 ms at most and get the lock in no particular order.
+// Waiters poll at least every 20 ms. They get the lock in no particular order.
 package filelock
 
 import (
@@ -34,29 +32,28 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 )
 
-// Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
+// Options tune a [Locker].
 type Options struct {
-	// Process is the identity of this process, which everyone sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that does not
-	// listen.
+	// Process is this process, which everyone sees as the owner of its locks. Default: the
+	// result of [gpid.Self] for a process that does not listen.
 	Process gpid.GPID
-	// Events receives the events of the locks of this Locker, from any goroutine.
-	// Nil disables it.
+	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
+	// nil.
 	Events func(lock.Event)
 }
 
-// Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
-// and any number of Lockers and processes a folder. After Close leases stay as they are.
+// Locker is a [lock.Locker] in a folder. Several Lockers and processes may use the same
+// folder.
 type Locker struct {
-	lock.Locker // all methods of [lock.Locker]
+	lock.Locker // all methods
 
 	dir   string
 	mode  fs.FileMode // of the files
 	calls *calls.Calls
 }
 
-// New returns a Locker for the locks of a folder, and creates the folder if it does
-// not exist.
+// New returns a Locker for the locks in a folder, and creates the folder if it does not
+// exist. The error is about the folder, or says why this process cannot be identified.
 func New(dir string, o *Options) (*Locker, error) {
 	opts := *cmp.Or(o, &Options{})
 	c, err := calls.New(calls.Settings{Engine: "filelock", Process: opts.Process, Events: opts.Events})
@@ -64,7 +61,7 @@ func New(dir string, o *Options) (*Locker, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("filelock: make the folder of locks: %w", err)
+		return nil, fmt.Errorf("filelock: create the folder of locks: %w", err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -75,8 +72,8 @@ func New(dir string, o *Options) (*Locker, error) {
 	return l, nil
 }
 
-// files are those of one lock. Their names are hashes, because names of locks may
-// be longer than those of files, and differ where those of files do not.
+// files are the files of one lock. Their names are hashes of the lock's name, because a
+// lock's name may be longer than a file's, and two names may differ only in case.
 type files struct {
 	name   string // of the lock
 	lock   string // path of the file that the kernel locks
@@ -92,17 +89,17 @@ func (l *Locker) files(name string) files {
 	return files{name, base + ".lock", base + recordSuffix, l.mode}
 }
 
-// lockKind says how a file is locked.
+// lockKind says how to lock a file.
 type lockKind int
 
 const (
 	lockShared lockKind = iota
 	lockExclusive
-	lockInherited // exclusive, also for programs that this process starts, where they can
+	lockInherited // exclusive, and inherited by programs that this process starts, if the system can do that
 )
 
-// take locks the file, or returns nil if somebody else has it locked. Programs
-// that this process starts inherit the lock if inherit is set.
+// take locks the file. It returns nil if somebody else has locked it. With inherit, programs
+// that this process starts inherit the lock.
 func (f files) take(inherit bool) (*kernelLock, error) {
 	how := lockExclusive
 	if inherit {
@@ -119,7 +116,7 @@ func (f files) take(inherit bool) (*kernelLock, error) {
 	return locked, nil
 }
 
-// same reports whether the file that is locked is still the one at its path.
+// same reports whether the path still leads to the file that is locked.
 func (f files) same(locked *kernelLock) bool {
 	there, err1 := os.Lstat(f.lock)
 	here, err2 := locked.stat()

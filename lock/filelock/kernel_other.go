@@ -8,7 +8,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// openSafely is nothing here.
+// openSafely has no flags on this system.
 const openSafely = 0
 
 func isSymlink(error) bool { return false }
@@ -16,8 +16,8 @@ func isSymlink(error) bool { return false }
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ flock *flock.Flock }
 
-// openLock locks a file, which it makes if it does not exist, or returns nil if
-// somebody else has it locked. Programs inherit no locks here.
+// openLock locks a file, and creates it if it does not exist. It returns nil if somebody else
+// has locked it. Programs do not inherit locks on this system.
 func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
 	f := flock.New(path, flock.SetPermissions(mode))
 	try := f.TryLock

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openSafely is a flag for files that others may have made: it opens no symbolic
-// link and does not wait for the other end of a pipe.
+// openSafely are flags for files that other users may have created. With them, open follows
+// no symbolic link and does not block on a named pipe.
 const openSafely = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// isSymlink reports whether err says that openSafely refused a symbolic link.
+// isSymlink reports whether err says that open met a symbolic link.
 func isSymlink(err error) bool {
 	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) // FreeBSD
 }
@@ -22,8 +22,8 @@ func isSymlink(err error) bool {
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ file *os.File }
 
-// openLock locks a file, which it makes if it does not exist, or returns nil if
-// somebody else has it locked.
+// openLock locks a file, and creates it if it does not exist. It returns nil if somebody else
+// has locked it.
 func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|openSafely, mode)
 	if err != nil {
@@ -47,16 +47,16 @@ func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error)
 		}
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
-	// The mask of this process does not decide about a folder that users share.
+	// The umask of this process must not lock out other users of a shared folder.
 	if info, err := file.Stat(); err == nil && info.Mode().Perm() != mode {
-		_ = file.Chmod(mode) // another user's file need not be mended
+		_ = file.Chmod(mode) // fails for a file of another user, who has done it
 	}
 	return &kernelLock{file}, nil
 }
 
 func (k *kernelLock) stat() (fs.FileInfo, error) { return k.file.Stat() }
 
-// unlock frees the lock, for those too who have inherited it.
+// unlock unlocks the file, even if other processes have inherited the lock.
 func (k *kernelLock) unlock() error {
 	return errors.Join(unix.Flock(int(k.file.Fd()), unix.LOCK_UN), k.file.Close())
 }

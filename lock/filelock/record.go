@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// record is the content of the file beside a lock, in JSON. It has no owner while
-// the lock is free, but may have one that has ended without a release.
+// record is the content of the file beside a lock, in JSON. While the lock is free, the
+// record has no owner, or an owner that died without a release.
 type record struct {
 	Version int        `json:"version"`
 	Name    string     `json:"name"`
@@ -25,7 +25,7 @@ type record struct {
 	Since   time.Time  `json:"since"`
 	Host    string     `json:"host,omitempty"`
 	Command string     `json:"command,omitempty"`
-	Group   int        `json:"group,omitempty"` // -1: it does not exist yet
+	Group   int        `json:"group,omitempty"` // -1: the holder has not named it yet
 	Note    string     `json:"note,omitempty"`  // see lock.Once
 
 	gpid.Process
@@ -38,22 +38,22 @@ func (r record) holder() lock.Holder {
 	return lock.Holder{Host: r.Host, Command: r.Command, Group: r.Group, Process: r.Process}
 }
 
-// maxRecord is the size of the largest file that may be a record. One of lock.Once with 32
-// runs has up to 100 KiB.
+// maxRecord is how many bytes of a file are read. A record with 32 runs of lock.Once has up
+// to 100 KiB.
 const maxRecord = 256 << 10
 
-// decodeRecord reads a record, or returns a zero one if text is none: a record is
-// written as a whole, but the file system may have lost that in a power failure,
-// and where users share the folder it may have been written by anybody. Only the
-// kernel says whether a lock is held. Without a record the fence follows the clock.
+// decodeRecord parses a record. It returns a zero record if text is not a record: a power
+// failure may have damaged the file, or another user of a shared folder may have written it.
+// That is safe, because the kernel decides whether a lock is held, and without a record the
+// fence follows the clock.
 //
 // A record of a newer version of this package is an error.
 func decodeRecord(text []byte) (record, error) {
-	const maxFence = 1 << 62 // further ones could not rise
+	const maxFence = 1 << 62 // leaves room for greater fences
 	var r record
 	err := json.Unmarshal(text, &r)
 	switch {
-	case r.Version > recordVersion: // whatever the form of its other fields
+	case r.Version > recordVersion: // even if the other fields cannot be parsed
 		return record{}, fmt.Errorf("its record has format version %d, this program knows versions up to %d; use a newer oid", r.Version, recordVersion)
 	case err != nil || lock.CheckName(r.Name) != nil || r.Fence > maxFence:
 		return record{}, nil
@@ -61,7 +61,7 @@ func decodeRecord(text []byte) (record, error) {
 	return r, nil
 }
 
-// readRecord reads the record in a file, or returns a zero one if there is none.
+// readRecord reads the record in a file. It returns a zero record if the file has none.
 func readRecord(path string) (record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
 	switch {
@@ -78,7 +78,7 @@ func readRecord(path string) (record, error) {
 	return decodeRecord(text)
 }
 
-// read returns the lock's record, or a zero one if there is none.
+// read reads the lock's record. It returns a zero record if there is none.
 func (f files) read() (record, error) {
 	r, err := readRecord(f.record)
 	if r.Name != f.name {
@@ -87,18 +87,18 @@ func (f files) read() (record, error) {
 	return r, err
 }
 
-// partSuffix ends the names of records that are being written.
+// partSuffix ends the names of temporary files, which replace records.
 const partSuffix = ".part"
 
-// write replaces the record as a whole. Only the holder of the kernel's lock may
-// call it.
+// write replaces the record as a whole. Only the process that has locked the file may call
+// it.
 func (f files) write(r record) (err error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	// The name cannot be guessed and the file must not exist, so that nobody who
-	// shares the folder can have put a symbolic link there.
+	// The name cannot be guessed, and the file must not exist. So no other user of the folder
+	// can have put a symbolic link there.
 	file, err := os.CreateTemp(filepath.Dir(f.record), filepath.Base(f.record)+".*"+partSuffix)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (f files) write(r record) (err error) {
 		}
 	}()
 	_, err = file.Write(append(text, '\n'))
-	// Without it the name may be on the disk before the content.
+	// Without Sync, the disk may have the new name before the content.
 	err = errors.Join(err, file.Chmod(f.mode), file.Sync(), file.Close())
 	if err != nil {
 		return err
@@ -121,9 +121,9 @@ func (f files) write(r record) (err error) {
 	return err
 }
 
-// removeParts removes what a holder left that was killed while it wrote.
+// removeParts removes the temporary files of a holder that was killed while it wrote.
 func (f files) removeParts() {
-	entries, _ := os.ReadDir(filepath.Dir(f.record)) // the next holder tries again
+	entries, _ := os.ReadDir(filepath.Dir(f.record)) // after an error the next holder tries again
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), filepath.Base(f.record)+".") && strings.HasSuffix(e.Name(), partSuffix) {
 			_ = os.Remove(filepath.Join(filepath.Dir(f.record), e.Name()))

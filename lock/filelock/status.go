@@ -19,7 +19,7 @@ func (l *Locker) status(_ context.Context, name string) (lock.Status, error) {
 	return l.files(name).settled()
 }
 
-// note returns the note of a lock and the time of this machine.
+// note returns the note of a lock, and the time of this machine.
 func (l *Locker) note(_ context.Context, name string) (engine.Note, error) {
 	r, err := l.files(name).read()
 	return engine.Note{Text: r.Note, Now: time.Now()}, err
@@ -44,13 +44,14 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	return calls.Held(ctx, known, l.status)
 }
 
-// settleTime is how long the file of a lock is locked without a record of who has it
-// before that is a stranger, such as flock(1), or a holder that was stopped between the
-// two. Holders write the record at once, and looking at a lock takes microseconds.
+// settleTime is how long a file may be locked while its record names no holder. A holder
+// writes the record at once, and a look at a lock takes microseconds. After settleTime the
+// file is taken to be locked by a stranger: another program, such as flock(1), or a holder
+// that was stopped before it wrote the record.
 const settleTime = 100 * time.Millisecond
 
-// settled returns who has the lock. A stranger that keeps its file locked has it too,
-// without an owner.
+// settled returns the status of the lock. If a stranger keeps the file locked, the lock is
+// held and has no owner.
 func (f files) settled() (lock.Status, error) {
 	for began := time.Now(); ; time.Sleep(backoff.Between(0, minPause)) {
 		s, err := f.status()
@@ -70,14 +71,14 @@ func (f files) settled() (lock.Status, error) {
 	}
 }
 
-// status returns who has the lock by its record, which a stranger does not write.
+// status returns the status of the lock by its record. It does not see strangers.
 func (f files) status() (lock.Status, error) {
 	free := lock.Status{Name: f.name}
 	r, err := f.read()
 	if err != nil || r.Owner.IsZero() {
 		return free, err
 	}
-	// The owner may have died: then nobody has the file locked.
+	// If the owner has died, nobody has locked the file.
 	if locked, err := f.locked(); err != nil || !locked {
 		return free, err
 	}
@@ -86,7 +87,7 @@ func (f files) status() (lock.Status, error) {
 	return lock.Status{Name: f.name, Held: true, Owner: r.Owner, Fence: r.Fence, Since: r.Since, Holder: h}, nil
 }
 
-// locked reports whether somebody has the file of the lock locked.
+// locked reports whether somebody has locked the file.
 func (f files) locked() (bool, error) {
 	probe, err := openLock(f.lock, f.mode, lockShared)
 	if err != nil || probe == nil {

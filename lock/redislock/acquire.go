@@ -21,19 +21,20 @@ func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock
 	return lease, err
 }
 
-// The pause after an error that may pass doubles from the first to the second.
+// After temporary errors, the pause before the next request doubles from minPause to
+// maxPause.
 const (
 	minPause = 20 * time.Millisecond
 	maxPause = time.Second
 )
 
-// tries is how often a request is sent that nobody waits for.
+// tries is how often to send a request that does not wait for the lock.
 const tries = 3
 
-// wait asks for the lock until it is granted or, with try, refused: then the error
-// is a [lock.HeldError], which nothing wraps.
+// wait asks for the lock until it is granted or ctx ends. With try it returns when it is
+// refused: the error is then a [lock.HeldError] that nothing wraps.
 func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
-	var obstacle error // the last refusal or error
+	var obstacle error // the last HeldError or failure
 	failed := func(err error) error {
 		if end := ctx.Err(); end != nil && obstacle != end {
 			err = fmt.Errorf("%w: %w", end, obstacle)
@@ -42,9 +43,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		return fmt.Errorf("redislock: acquire %q: %w", r.Name, err)
 	}
-	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
+	refused, silent := false, false // EventWaiting was reported; EventUnanswered was reported since the last answer
 	answered := time.Now()          // when the last answer came
-	// Only a waiter that can be told when its turn has come may queue.
+	// A waiter may queue only if it can get hints.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
 	}
@@ -56,9 +57,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		if err == nil {
 			s := a.value.status(r.Name, a.wait)
-			s.Owner = a.value.owner // also if it is only reserved
+			s.Owner = a.value.owner // also if the lock is only reserved
 			obstacle = &lock.HeldError{Status: s}
-		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
+		} else if obstacle == nil || ctx.Err() == nil { // otherwise err only says that ctx has ended
 			obstacle = err
 		}
 		var sleep time.Duration
@@ -84,11 +85,11 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 				continue
 			}
 			r.l.queue.see(r, a.value)
-			// Waiters spread their polls. A lock expires by whole milliseconds, and
-			// so does what is left of a reservation.
+			// The pauses of waiters are random, so that they do not all ask at once. The pause
+			// is a little longer than a.wait, which Redis rounds to milliseconds.
 			sleep = min(r.ttl/6, time.Second)
 			sleep = min(backoff.Between(sleep, 2*sleep), a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
-		// Redis may be full for a while: it refuses newcomers but no waiters.
+		// A Redis whose memory is full refuses newcomers; waiters keep waiting.
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
 		default:
@@ -104,8 +105,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	}
 }
 
-// sleep returns nil when it is time to ask again: after d, or when a hint says so.
-// Otherwise it returns why not to ask any more.
+// sleep returns nil when it is time to ask again: after d or after a hint. Otherwise it
+// returns why the call must end.
 func (r *request) sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

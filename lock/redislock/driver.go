@@ -10,35 +10,35 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// Driver is what a [Locker] needs of a Redis client. [New] makes one of a rueidis
-// client. All methods may be called at the same time.
+// Driver is what a [Locker] needs from a Redis client. [New] makes one from a rueidis client.
+// Goroutines may share it.
 type Driver interface {
-	// EvalSHA runs the script with a digest and returns the text that it
-	// returned, or "" if that is not a text. Keys of one call have the same hash
-	// tag. An error reply of Redis is returned as a [ReplyError], and use after
-	// the client's end as [ErrClientClosed].
+	// EvalSHA runs the script with a SHA-1 digest and returns the text that the script
+	// returned, or "" if it returned no text. All keys of a call have the same hash tag. If
+	// Redis replies with an error, the error is a [ReplyError]. After the client was closed,
+	// it is [ErrClientClosed].
 	EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error)
-	// Eval is EvalSHA with the text of the script.
+	// Eval is like EvalSHA, but sends the text of the script.
 	Eval(ctx context.Context, text string, keys, args []string) (string, error)
-	// Subscribe calls message for every message to a channel until ctx ends or
-	// the connection breaks; it then returns an error. It calls ready once
-	// messages come in.
+	// Subscribe calls message for every message on a channel, until ctx ends or the
+	// connection breaks; then it returns an error. It calls ready when the subscription has
+	// begun.
 	Subscribe(ctx context.Context, channel string, ready func(), message func(text string)) error
-	// Info returns the reply to INFO of every node that answers before ctx ends, by
-	// address.
+	// Info sends INFO to every node. It returns the replies, by the address of the node, that
+	// arrive before ctx ends.
 	Info(ctx context.Context) map[string]string
-	// Scan calls found with every key of every node that matches a pattern,
-	// maybe more than once.
+	// Scan calls found for every key that matches a pattern, on every node. It may report a
+	// key more than once.
 	Scan(ctx context.Context, pattern string, found func(key string)) error
 }
 
-// ReplyError is an error reply of Redis, which begins with a code such as OOM.
+// ReplyError is an error reply of Redis. It begins with a code, such as OOM.
 type ReplyError string
 
-// Error returns the reply.
+// Error returns the text of the reply.
 func (e ReplyError) Error() string { return string(e) }
 
-// code returns the code of an error reply, or "" for other errors.
+// code returns the code of an error reply, or "" for any other error.
 func code(err error) string {
 	var reply ReplyError
 	errors.As(err, &reply)
@@ -46,27 +46,27 @@ func code(err error) string {
 	return first
 }
 
-// ErrClientClosed is returned by drivers whose client was closed.
+// ErrClientClosed: the Redis client is closed. A [Driver] returns it.
 var ErrClientClosed = errors.New("redislock: client is closed")
 
-// permanent reports whether the same request would get the same error again.
+// permanent reports whether the same request would fail again.
 func permanent(err error) bool {
 	switch code(err) {
-	case "": // of the network
+	case "": // an error of the network or the client
 		return errors.Is(err, ErrClientClosed)
 	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MOVED", "ASK":
-		return false // a failover or a start, which ends
+		return false // Redis is starting or failing over
 	}
 	return true
 }
 
-// isUnknownScript reports whether Redis has not seen the script that it was to run.
+// isUnknownScript reports whether Redis does not know the script with that digest.
 func isUnknownScript(err error) bool { return err != nil && code(err) == "NOSCRIPT" }
 
-// errNonce means that a reply does not belong to the request.
+// errNonce: the reply belongs to another request.
 var errNonce = errors.New("the reply belongs to another request")
 
-// Client is what this package needs of a rueidis.Client.
+// Client is the part of rueidis.Client that this package uses.
 type Client interface {
 	B() rueidis.Builder
 	Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult
@@ -77,8 +77,8 @@ type Client interface {
 // rueidisDriver is the [Driver] of a rueidis client.
 type rueidisDriver struct {
 	client Client
-	busy   atomic.Int32 // requests that Redis may still have to answer
-	met    atomic.Bool  // two requests have been on their way together
+	busy   atomic.Int32 // number of requests that Redis may not have answered yet
+	met    atomic.Bool  // two requests have once been under way at the same time
 }
 
 func (d *rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
@@ -89,9 +89,10 @@ func (d *rueidisDriver) Eval(ctx context.Context, text string, keys, args []stri
 	return d.do(ctx, d.client.B().Eval().Script(text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
 }
 
-// do sends a request. Requests that meet share the client's connection, on which from
-// then on two of its goroutines write and read for all. With a client that [Open] made, one
-// that is alone has another connection then, which it writes and reads itself.
+// do sends a request. Requests that are under way at the same time share one connection,
+// which goroutines of the client read and write. After that has happened once, a request that
+// is alone uses another connection, on which it reads and writes itself, if Open made the
+// client. That is faster.
 func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, error) {
 	meets := d.busy.Add(1) > 1
 	if meets {
@@ -102,7 +103,7 @@ func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, 
 	}
 	reply, err := textOf(d.client.Do(ctx, cmd))
 	if err != nil && ctx.Err() != nil {
-		// It may still be on its way, and what follows must not overtake it.
+		// The request may still be under way, and a later one must not overtake it.
 		time.AfterFunc(maxTry, func() { d.busy.Add(-1) })
 	} else {
 		d.busy.Add(-1)
@@ -110,7 +111,7 @@ func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, 
 	return reply, err
 }
 
-// textOf returns a reply as [Driver] wants it.
+// textOf returns a reply in the form that [Driver] promises.
 func textOf(result rueidis.RedisResult) (string, error) {
 	s, err := result.ToString()
 	if err == nil {
@@ -134,8 +135,8 @@ func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready fun
 			ready()
 		}
 	})
-	// Goroutines of the client serve a connection with a subscription. One without is
-	// served by who makes a request, which takes less time.
+	// A connection with a subscription needs goroutines of the client, which slow down other
+	// requests. So the subscription gets a connection of its own.
 	c, release := d.client.Dedicate()
 	defer release()
 	defer c.Close()
@@ -151,7 +152,7 @@ func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 	nodes := d.client.Nodes()
 	replies := make(chan reply, len(nodes))
 	for addr, node := range nodes {
-		// A request to a node that is gone does not end with ctx.
+		// A request to a node that is down does not end with ctx.
 		go func() {
 			info, _ := textOf(node.Do(ctx, node.B().Info().Build().ToPipe()))
 			replies <- reply{addr, info}

@@ -39,7 +39,7 @@ func Example_wait() {
 	defer cancel()
 	lease, err := locker.Acquire(waiting, "nightly-report", nil)
 	if err != nil {
-		log.Fatal(err) // it says who has the lock
+		log.Fatal(err) // the error says who holds the lock
 	}
 	defer lease.Release()
 	if err := writeReport(lease.Context(), lease.Fence()); err != nil {
@@ -47,7 +47,7 @@ func Example_wait() {
 	}
 }
 
-// A key that compares fences is never overwritten by a holder of the past.
+// A guarded key rejects the write of a stale holder.
 func ExampleGuard() {
 	ctx := context.Background()
 	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{"localhost:6379"}})
@@ -57,8 +57,8 @@ func ExampleGuard() {
 	defer client.Close()
 
 	report := redislock.Guard{Client: client, Key: "report"}
-	fmt.Println(report.Set(ctx, 1795166651598985, "by the present holder"))
-	fmt.Println(report.Set(ctx, 1795166651000000, "by a holder of the past"))
+	fmt.Println(report.Set(ctx, 1795166651598985, "by the current holder"))
+	fmt.Println(report.Set(ctx, 1795166651000000, "by a stale holder"))
 	// It prints:
 	// <nil>
 	// lock: stale fence: 1795166651000000, the resource has seen 1795166651598985

@@ -9,20 +9,21 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// Guard keeps late writers out of a key in Redis: a hash with the fields fence,
-// the highest fence seen, and value. Read the value with HGET key value.
-// All writes to the key must go through [Guard.Set].
+// Guard rejects writes of stale holders to one key in Redis. The key is a hash with two
+// fields: value, which you read with HGET, and fence, the highest fence seen. Write to the
+// key only with [Guard.Set].
 type Guard struct {
-	// Client is where the key is; it need not be the Redis of the locks.
+	// Client connects to the Redis that has the key. It may be another Redis than that of the
+	// locks.
 	Client Client
 	// Driver is used instead of Client if it is not nil.
 	Driver Driver
-	// Key is the key.
+	// Key is the name of the key.
 	Key string
 }
 
-// Set stores value and fence, unless the key has seen a higher fence: then it
-// leaves the key alone and returns a [lock.StaleError].
+// Set stores value and fence. If the key has seen a higher fence, Set changes nothing and
+// returns a [lock.StaleError].
 func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 	driver := cmp.Or[Driver](g.Driver, &rueidisDriver{client: g.Client})
 	ctx, cancel := context.WithTimeout(ctx, maxTry)
@@ -33,14 +34,14 @@ func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 		seen, err = driver.Eval(ctx, guardScript().text, keys, args)
 	}
 	if err != nil {
-		return fmt.Errorf("redislock: compare fence in %q: %w", g.Key, err)
+		return fmt.Errorf("redislock: compare the fence in key %q: %w", g.Key, err)
 	}
 	if seen == "" {
 		return nil
 	}
 	stale := &lock.StaleError{Fence: fence}
 	if stale.Seen, err = strconv.ParseUint(seen, 10, 64); err != nil {
-		return fmt.Errorf("redislock: read fence in %q: %w", g.Key, err)
+		return fmt.Errorf("redislock: read the fence in key %q: %w", g.Key, err)
 	}
 	return stale
 }

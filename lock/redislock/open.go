@@ -22,7 +22,7 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 )
 
-// Open connects to the Redis at a URL and returns a Locker that uses it:
+// Open connects to the Redis at a URL and returns a Locker that uses it. The URLs are:
 //
 //	redis://user:password@host:port/db
 //	rediss://host:port                              with TLS
@@ -30,12 +30,12 @@ import (
 //	redis://host1:port?addr=host2:port              a Redis Cluster
 //	redis-sentinel://host1:port,host2:port/name/db  the primary called name
 //
-// The hosts behind redis-sentinel (rediss-sentinel with TLS) are Sentinels; user
-// and password are those of the primary. redis://host1?addr=host2&master_set=name
-// means the same.
+// The hosts of a redis-sentinel URL (rediss-sentinel with TLS) are Sentinels; a user and a
+// password in it are those of the primary. redis://host1?addr=host2&master_set=name means the
+// same.
 //
-// The error says what is wrong with the URL, and wraps [lock.ErrInvalid] then, or with the
-// connection or Redis.
+// The error wraps [lock.ErrInvalid] if the URL is invalid; otherwise it says why Open could not
+// connect.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions, err := parseURL(rawURL)
 	if err != nil {
@@ -59,13 +59,13 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
-	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // not for a socket
+	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // a socket has no port
 		_, port, _ := net.SplitHostPort(o.InitAddress[i])
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
 		if bad := (*url.Error)(nil); errors.As(err, &bad) {
-			err = bad.Err // it repeats the URL, and a password with it
+			err = bad.Err // without the URL, which may contain a password
 		}
 		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
@@ -74,18 +74,17 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	o.ConnWriteTimeout = cmp.Or(o.ConnWriteTimeout, maxTry)
 	// Only requests with ToPipe share a connection, see rueidisDriver.
 	o.DisableAutoPipelining = true
-	// Requests of many goroutines on one connection go together in one packet, and
-	// Redis answers them together. Spread over more connections they would cost
-	// more.
+	// One shared connection, not several: the requests of many goroutines then go in one
+	// packet, and Redis answers them together.
 	o.PipelineMultiplex = -1
-	// Requests and replies are short. The default of half a megabyte for each of
-	// several connections would be most of the memory of a small program.
+	// Requests and replies are short. The default buffers of half a megabyte for each
+	// connection would be most of the memory of a small program.
 	o.ReadBufferEachConn, o.WriteBufferEachConn = 16<<10, 16<<10
 	return o, nil
 }
 
-// withoutSentinel returns a URL with the scheme redis-sentinel in the form that
-// rueidis knows, and others as they are.
+// withoutSentinel returns a URL with the scheme redis-sentinel in the form that rueidis
+// understands, and other URLs unchanged.
 func withoutSentinel(rawURL string) string {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	plain, found := strings.CutSuffix(scheme, "-sentinel")
@@ -115,7 +114,7 @@ func withoutSentinel(rawURL string) string {
 	return plain + "://" + rest[:at] + all[0] + "?" + strings.TrimPrefix(query+"&master_set="+url.QueryEscape(name), "&")
 }
 
-// connect is rueidis.NewClient, which knows no context.
+// connect is rueidis.NewClient with a context.
 func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error) {
 	type result struct {
 		client rueidis.Client
@@ -145,14 +144,14 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 	}
 }
 
-// explain adds to an error of the first connection what it may mean.
+// explain adds to an error of the first connection what may be the cause.
 func explain(err error, o rueidis.ClientOption) error {
 	var timeout net.Error
 	var network *net.OpError
 	e, fromRedis := rueidis.IsRedisErr(err)
 	switch {
 	case fromRedis && strings.HasPrefix(e.Error(), "NOAUTH"):
-		return fmt.Errorf("it wants a password, redis://user:password@host: %w", err)
+		return fmt.Errorf("it wants a password; write redis://user:password@host: %w", err)
 	case fromRedis:
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
@@ -167,8 +166,8 @@ func explain(err error, o rueidis.ClientOption) error {
 	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
 }
 
-// explained is an error of a connection with a text that says what it may mean. It has no
-// Unwrap, so that nobody who looks for its cause loses the text.
+// explained is an error with a text of its own in place of the text of err. It has no Unwrap,
+// so that a caller who looks for the innermost error still gets the text.
 type explained struct {
 	text string
 	err  error
@@ -178,17 +177,17 @@ func (e explained) Error() string        { return e.text }
 func (e explained) Is(target error) bool { return errors.Is(e.err, target) }
 func (e explained) As(target any) bool   { return errors.As(e.err, target) }
 
-// dialer opens the connections of a client and can drop them.
+// dialer opens the connections of a client and can close them.
 type dialer struct {
 	base func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
 
 	mu    sync.Mutex
-	conns map[*conn]time.Time // when they were opened
+	conns map[*conn]time.Time // open connections, and when they were opened
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
-	// Several requests may wait for this connection: it must not fail all of them
-	// because the first has little time. The dialer has a timeout of its own.
+	// Several requests may wait for this connection. If the ctx of the first of them ends, the
+	// others still need it. The dialer has a timeout of its own.
 	ctx = context.WithoutCancel(ctx)
 	var c net.Conn
 	var err error
@@ -210,8 +209,8 @@ func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *
 	return tracked, nil
 }
 
-// closeBefore closes the connections that were opened before t. The client then
-// opens new ones.
+// closeBefore closes the connections that were opened before t. The client then opens new
+// ones.
 func (d *dialer) closeBefore(t time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,11 +222,11 @@ func (d *dialer) closeBefore(t time.Time) {
 	}
 }
 
-// conn is a connection that its dialer knows of while it is open.
+// conn is a connection that its dialer can close.
 type conn struct {
 	net.Conn
 	dialer  *dialer
-	reading atomic.Bool // a goroutine waits for replies
+	reading atomic.Bool // a goroutine is waiting for replies
 }
 
 // Read reads into b.
@@ -237,8 +236,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// Write writes b. If several goroutines use the connection, others may run before:
-// what they ask for goes together in the next packet, instead of in one for each.
+// Write writes b. If several goroutines use the connection, it lets others run first, so that
+// their requests go in the next packet together.
 func (c *conn) Write(b []byte) (int, error) {
 	if c.reading.Load() {
 		runtime.Gosched()

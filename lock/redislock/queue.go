@@ -15,19 +15,19 @@ import (
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// queue is what one process knows of its own waiters, and the one subscription by
-// which they get hints.
+// queue knows the waiters of one Locker, and passes on to them the hints that its one
+// subscription receives.
 type queue struct {
 	mu      sync.Mutex
 	waiting map[string]*request // by owner
 	watches map[string]*watch   // by the name of the lock
-	started bool                // the subscription is, or is being made
-	up      bool                // messages come in
+	started bool                // subscribe is running
+	up      bool                // the subscription receives messages
 	err     error               // why the last subscription ended
 	changed chan struct{}       // closed when up or err changes
 }
 
-// join makes r a waiter that gets hints.
+// join adds r to the waiters that get hints.
 func (q *queue) join(r *request) {
 	r.wake = make(chan struct{}, 1)
 	q.mu.Lock()
@@ -35,7 +35,7 @@ func (q *queue) join(r *request) {
 	q.waiting[r.text] = r
 }
 
-// leave forgets r, and with the last waiter for a lock its watch.
+// leave removes r from the waiters. It stops the watch of a lock with its last waiter.
 func (q *queue) leave(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,37 +56,37 @@ func (q *queue) leave(r *request) {
 	}
 }
 
-// listening reports whether messages come in.
+// listening reports whether the subscription receives messages.
 func (q *queue) listening() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.up
 }
 
-// set records that the subscription was made or has ended.
+// set records that the subscription has begun or ended.
 func (q *queue) set(up bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.up, q.err = up, err
 	close(q.changed)
 	q.changed = make(chan struct{})
-	if up { // what was published until now is lost
+	if up { // earlier hints may be lost
 		for _, r := range q.waiting {
 			r.hint()
 		}
 	}
 }
 
-// hint tells r to ask.
+// hint makes r ask.
 func (r *request) hint() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it was told already
+	default: // r has a hint already
 	}
 }
 
-// hintLater tells r to ask after d, instead of when it was told before. It is
-// called with the queue's mu held.
+// hintLater makes r ask after d. It replaces an earlier hintLater. It is called with the
+// queue's mu held.
 func (r *request) hintLater(d time.Duration) {
 	if r.later == nil {
 		r.later = time.AfterFunc(d, r.hint)
@@ -95,8 +95,8 @@ func (r *request) hintLater(d time.Duration) {
 	}
 }
 
-// deliver gives a message to the waiters that it is for, see scripts/release.lua.
-// Those that do not wait any more ignore it.
+// deliver passes a message on to the waiters that it is for, see scripts/release.lua.
+// Messages for other owners are ignored.
 func (q *queue) deliver(message string) {
 	kind, rest, _ := strings.Cut(message, " ")
 	q.mu.Lock()
@@ -110,7 +110,7 @@ func (q *queue) deliver(message string) {
 		owner, ms, _ := strings.Cut(rest, " ")
 		n, err := strconv.ParseUint(ms, 10, 16)
 		if r := q.waiting[owner]; r != nil && err == nil {
-			// Not at the very end: the reservation expires by whole milliseconds.
+			// A little later, because Redis counts the reservation in whole milliseconds.
 			r.hintLater(time.Duration(n+5) * time.Millisecond)
 		}
 	case "all":
@@ -122,8 +122,8 @@ func (q *queue) deliver(message string) {
 	}
 }
 
-// listen returns when messages come in, or will as far as one can know: a Redis that does
-// not answer within maxTry is not an error here. It starts the subscription.
+// listen starts the subscription and waits until it receives messages. If Redis does not
+// answer within maxTry, listen returns nil: the subscription is tried again and again.
 func (l *Locker) listen(ctx context.Context) error {
 	for late := time.After(maxTry); ; {
 		l.queue.mu.Lock()
@@ -151,7 +151,7 @@ func (l *Locker) listen(ctx context.Context) error {
 	}
 }
 
-// subscribe keeps the subscription alive until Close.
+// subscribe renews the subscription until Close.
 func (l *Locker) subscribe() {
 	pause := backoff.Backoff{First: minPause, Max: maxPause}
 	for l.calls.Closing.Err() == nil {
@@ -164,15 +164,15 @@ func (l *Locker) subscribe() {
 	}
 }
 
-// watch looks after the holder of one lock, for all waiters of this process: when the
-// kernel says that a holder on this host has ended, it releases the lock.
+// watch releases a lock, for all waiters of this process, when the kernel reports that its
+// holder on this host has ended.
 type watch struct {
-	waiters []*request // in the order of the queue
-	value   value      // as last seen
+	waiters []*request // in the order of the queue in Redis
+	value   value      // of the lock, as last seen
 	stop    context.CancelFunc
 }
 
-// see takes the value of the lock that r waits for.
+// see learns the value of the lock for which r waits, and watches its holder.
 func (q *queue) see(r *request, v value) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -197,7 +197,7 @@ func (q *queue) see(r *request, v value) {
 	r.l.calls.Go(func() { r.watch(ctx, v) })
 }
 
-// find returns the place of r among the waiters.
+// find returns the index of r among the waiters.
 func (w *watch) find(r *request) (int, bool) {
 	return slices.BinarySearchFunc(w.waiters, r, func(a, b *request) int {
 		return cmp.Or(strings.Compare(a.ticket, b.ticket), strings.Compare(a.text, b.text))
@@ -214,23 +214,24 @@ func (q *queue) first(name string) *request {
 	return nil
 }
 
-// settle is how long a holder has to keep a lock before it is watched: most locks
-// are released sooner.
+// settle is how long a holder must keep a lock before it is watched. Most locks are released
+// sooner.
 const settle = 15 * time.Millisecond
 
-// watch releases the lock of r when its holder has ended, unless ctx ends before.
+// watch releases the lock for which r waits when its holder has ended, unless ctx ends before
+// that.
 func (r *request) watch(ctx context.Context, v value) {
 	if backoff.Sleep(ctx, settle) == nil && holder.Watch(ctx, v.holder) == nil {
 		r.free(v)
 	}
 }
 
-// abandoned reports whether the holder of a lock is known to have ended.
+// abandoned reports whether the holder is known to have ended.
 func (v value) abandoned() bool {
 	return v.holder.Process != holder.Self(lock.AcquireOptions{}).Process && holder.State(v.holder) == lock.StateEnded
 }
 
-// free releases the lock of r for a holder that has ended.
+// free releases the lock for which r waits, in place of its holder, which has ended.
 func (r *request) free(v value) {
 	dead := &request{Call: calls.Call{Name: r.Name, Owner: v.owner}, l: r.l, keys: r.keys, ms: r.ms, ttl: r.ttl, text: v.owner.String(), grant: grant{fence: v.fence}}
 	_, _, _ = dead.release(r.l.calls.Closing)

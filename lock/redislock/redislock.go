@@ -1,58 +1,65 @@
-// Package redislock holds locks in Redis, for more than one machine. See package
-// lock for what a lock promises and what it does not.
+// Package redislock keeps locks in Redis, for several machines. Package lock says what a lock
+// promises and what it does not.
 //
-// Start with [Open], which connects to a Redis by its URL, or with [New], which
-// uses a rueidis client that you have.
+// Start with [Open], which connects to the Redis at a URL, or with [New], which uses your
+// rueidis client. Redis 6.2 or later is needed.
 //
 // # Protocol
 //
-// A lease comes only from the reply to the holder's own request: one script that
-// writes the lock with a relative PX, so a lock never stays without a TTL and only
-// the clock of Redis counts it. Every acquisition has an owner of its own. After a
-// lost reply, another request finds that this owner has the lock, which is success.
-// Renewing and releasing compare the owner and act in the same script.
+// A holder gets, renews and releases a lock by scripts that Redis runs. Each script compares
+// the owner and acts in one step. It gives the lock a TTL, which only the clock of Redis
+// counts.
 //
-// The holder counts the TTL from before its request was sent, on its own monotonic
-// clock, and ends its lease a twentieth of the TTL early, whether or not Redis can
-// be reached. So the lease of a holder that is cut off ends before the next holder
-// can take the lock.
+// Every call of Acquire has an owner of its own. If the reply to its request is lost, the
+// call asks again, and a reply that its owner already has the lock is success.
 //
-// Waiters queue. If the first of them is of the process that releases, the script gives
-// it the lock, and its lease counts from before the release was sent: that request was
-// its own as well. Otherwise a release reserves the lock for the first waiter for 150 ms,
-// and publishes a hint to ask on the channel of that waiter's process. So one release
-// wakes one waiter, however many wait. A hint never grants the lock: a waiter that
-// gets an old one asks and is refused. In case the first waiter is dead, a waiter of
-// another process gets a hint to ask after the reservation; the first request after
-// the reservation takes the lock, empties the queue and makes all waiters ask again,
-// with the tickets that they had. All waiters also ask without a hint, every two
-// seconds at most and at the end of the holder's TTL.
+// The holder counts the TTL on its own monotonic clock, from before it sent the request. It
+// ends its lease a twentieth of the TTL before that time is over, even if Redis cannot be
+// reached. So the lease of a holder that is cut off ends before the next holder can take the
+// lock.
 //
-// A waiter on the host of the holder, in the same pid namespace, watches the
-// holder's process and releases its lock when the kernel reports that it has ended.
-// TryAcquire looks once whether it has.
+// # Waiting
+//
+// Waiters queue in Redis, each with a ticket that keeps its position. A release does one of
+// two things:
+//
+//   - If the first waiter is in the process that releases the lock, the release gives it the
+//     lock at once. Its lease counts from before the release was sent.
+//   - Otherwise the release reserves the lock for the first waiter for 150 ms, and publishes
+//     a hint on the channel of that waiter's process: the waiter then asks for the lock. So
+//     one release wakes one waiter. A hint never grants a lock: a waiter that gets an
+//     outdated hint asks and is refused.
+//
+// The first waiter may be dead. So the release also publishes a hint to a waiter of another
+// process, which asks after the 150 ms. The first request after the reservation takes the
+// lock, empties the queue and makes all waiters ask again, with their old tickets. Waiters
+// also ask without a hint, at least every two seconds and at the end of the holder's TTL.
+//
+// A waiter on the holder's host, in the same pid namespace, watches the holder's process. It
+// releases the lock when the kernel reports that the process has ended. TryAcquire checks
+// that once.
 //
 // # Clocks
 //
-// The time until the next holder can take a lock runs on the wall clock of Redis. If that
-// clock is set forward by more than a twentieth of the TTL, the next holder may begin while
-// the last still has a lease. If it is set back, the next fence may be lower than the last
-// one, but only if nothing remembers that: Redis does while the lock is held, for one TTL
-// after its release and while somebody waits, and each client remembers the highest fence
-// that it saw.
+// Redis expires locks by its wall clock. If that clock is set forward by more than a
+// twentieth of the TTL, the next lease may begin before the last one has ended. If the clock
+// is set back, the next fence may be lower than the last one, but only if nothing remembers
+// the last one. Redis remembers it while the lock is held, for one TTL after the release and
+// while somebody waits. Each client remembers the highest fence that it has seen.
 //
 // # Keys
 //
-// A lock has three keys, all with a TTL, and with the name as hash tag so that they
-// are on one node of a Redis Cluster: oid:lock:{name} holds the owner and the fence, and
-// the fence alone for one TTL after the release; oid:lock:{name}:queue and
-// oid:lock:{name}:heard exist while somebody waits. One TTL after the last client has
-// gone, none of them is left. oid:lock:{name}:note exists if [lock.Once] was called: it
-// is the record of the last runs and lives for at least 35 days after the last.
+// A lock has these keys. Each has a TTL, and the name as its hash tag, so that all keys of a
+// lock are on one node of a Redis Cluster:
 //
-// Redis 6.2 or later is needed. A user of an access control list needs the
-// commands evalsha, eval, info, scan, subscribe and unsubscribe and those in the
-// scripts, the keys oid:lock:* and the channels oid:lock:*.
+//	oid:lock:{name}        the owner and the fence; for one TTL after the release, the fence
+//	oid:lock:{name}:queue  while somebody waits: the queue
+//	oid:lock:{name}:heard  while somebody waits: the fence and two waiters
+//	oid:lock:{name}:note   the runs of [lock.Once], for at least 35 days after the last
+//
+// A user of an access control list needs the commands evalsha, eval, info, scan, subscribe
+// and unsubscribe, all commands in the scripts, the keys oid:lock:* and the channels
+// oid:lock:*.
 package redislock
 
 import (
@@ -75,68 +82,66 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
+// Options tune a [Locker].
 type Options struct {
-	// TTL is how long a lease outlives its last renewal, and how long a lock outlives
-	// a holder that has crashed, unless an Acquire chooses another TTL. It is between
-	// [lock.MinTTL] and [lock.MaxTTL] and is rounded down to milliseconds.
+	// TTL is how long a lock stays held after its last renewal, unless
+	// [lock.AcquireOptions] say otherwise. It is rounded down to milliseconds.
 	// Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is the identity of this process, which everyone sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that does not
-	// listen.
+	// Process is this process, which everyone sees as the owner of its locks. Default: the
+	// result of [gpid.Self] for a process that does not listen.
 	Process gpid.GPID
 
-	// Events is called with every event of the locks of this Locker. It must return
-	// soon and may be called by several goroutines at the same time. Nil disables it.
+	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
+	// nil.
 	Events func(lock.Event)
 
-	// Warn is called while the Locker is created, with each setting of Redis that is
-	// dangerous, such as dropping keys when the memory is full, or that it is a
-	// read-only replica. Nodes that do not answer within 100 ms are left out.
-	// Default: a warning in the log of [slog.Default].
+	// Warn is called while the Locker is created, once for each node of Redis that is a
+	// read-only replica, or that drops keys when its memory is full. Nodes that do not answer
+	// within 100 ms are not checked. Default: a warning in the log of [slog.Default].
 	Warn func(error)
 }
 
-// maxTry is the longest that one request may take, whatever the TTL is.
+// maxTry is the longest time that one request may take, whatever the TTL is.
 const maxTry = time.Second
 
-// Locker is a [lock.Locker] in Redis. Any number of goroutines may share one;
-// one per process is enough. Make it with [Open] or [New]. List reads the names of all keys
-// in Redis, in steps that do not stop others; with millions of keys that takes seconds.
+// Locker is a [lock.Locker] in Redis. One per process is enough. Make it with [Open] or
+// [New]. List scans all keys in Redis, in steps that do not block other clients; with
+// millions of keys that takes seconds.
 type Locker struct {
-	lock.Locker // all methods of [lock.Locker] but Close
+	lock.Locker // all methods except Close
 
 	driver  Driver
 	warn    func(error)
-	owners  string // what the texts of all owners begin with
-	channel string // on which waiters of this Locker get hints
+	owners  string // the beginning of the texts of all owners
+	channel string // of the hints for waiters of this Locker
 
 	nonce atomic.Uint64
 	seen  atomic.Uint64 // the highest fence of any lock
 	calls *calls.Calls
 	queue queue
 
-	// reset drops connections that were opened before a request which got no
-	// answer or that of another; nil if the client is not ours.
+	// reset closes the connections that were opened before a time. It is called when a
+	// request gets no reply, or the reply to another request. It is nil unless Open made the
+	// client.
 	reset func(before time.Time)
-	// closeClient closes a client that is ours.
+	// closeClient closes the client. It is nil unless Open made the client.
 	closeClient func()
 }
 
-// New returns a Locker that uses client, which must live longer than the Locker
-// and is not closed with it. It asks the nodes of Redis for settings with which locks
-// are not safe there and waits a moment for their answers, see Options.Warn. The error
-// is about o; whether Redis answers shows when a lock is acquired.
+// New returns a Locker that uses client. Close the Locker before the client. New asks the
+// nodes of Redis for dangerous settings and waits for their answers until ctx ends or 100 ms
+// have passed, see Options.Warn. The error is about o. It does not show whether Redis
+// answers: Acquire does.
 //
-// The client should have a ConnWriteTimeout of about a second, as [Open] sets it:
-// where a network swallows packets, that ends a dead connection.
+// Set the client's ConnWriteTimeout to about a second, as [Open] does. It ends a connection
+// that is dead because a network drops its packets.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }
 
-// NewWithDriver is [New] for other clients.
+// NewWithDriver is [New] for clients other than rueidis.
 func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 	opts := *cmp.Or(o, &Options{})
 	if opts.Warn == nil {
@@ -160,9 +165,8 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 	return l, nil
 }
 
-// Close ends waiting calls with [lock.ErrClosed], waits for the requests that
-// are under way, and closes the client if [Open] made it. It does not release
-// leases; those that are still held end at their deadlines.
+// Close ends waiting calls with [lock.ErrClosed], waits for requests that are under way, and
+// closes the client if [Open] made it. See [lock.Locker] for what becomes of leases.
 func (l *Locker) Close() error {
 	if l.calls.Close() && l.closeClient != nil {
 		l.closeClient()
@@ -170,25 +174,25 @@ func (l *Locker) Close() error {
 	return nil
 }
 
-// The name between these is the key of a lock. The braces make it a hash tag.
+// The key of a lock is its name between these. The braces make the name a hash tag.
 const (
 	keyPrefix = "oid:lock:{"
 	keySuffix = "}"
 )
 
-// keysOf are the keys of a lock as the scripts take them.
+// keysOf returns the keys of a lock in the order of the scripts.
 func keysOf(name string) []string {
 	const queueEnd, heardEnd = keySuffix + ":queue", keySuffix + ":heard"
-	both := keyPrefix + name + queueEnd + keyPrefix + name + heardEnd // cut up, it is one allocation and not three
+	both := keyPrefix + name + queueEnd + keyPrefix + name + heardEnd // one allocation instead of three
 	n := len(keyPrefix) + len(name)
 	return []string{both[:n+len(keySuffix)], both[:n+len(queueEnd)], both[n+len(queueEnd):]}
 }
 
-// eval runs a script and returns what it returned after the nonce. args[0] is for
-// the nonce. Each request takes no longer than try, the first one from now.
+// eval runs a script and returns its reply without the nonce. args[0] is for the nonce. Each
+// request takes at most try, and the first one counts from now.
 func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s script, keys, args []string) (string, error) {
-	// RESP has no numbers by which a reply finds its request; after one is lost,
-	// all replies are those to other requests.
+	// The protocol does not number requests and replies. Once a reply is lost, every later
+	// reply is taken for that of another request. The nonce shows it.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
 	args[0] = nonce
 	attempt := l.limit(ctx, now, try)
@@ -207,7 +211,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 		}
 		err = errNonce
 	} else if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
-		err = calls.NoAnswer(try) // to this request or to the one that opens the connection
+		err = calls.NoAnswer(try) // to this request, or while the connection was opened
 	} else {
 		return "", err
 	}
@@ -217,7 +221,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	return "", err
 }
 
-// see remembers the highest fence.
+// see remembers fence if it is the highest so far.
 func (l *Locker) see(fence uint64) {
 	for {
 		seen := l.seen.Load()
@@ -227,7 +231,7 @@ func (l *Locker) see(fence uint64) {
 	}
 }
 
-// guess returns a fence above all that were seen, or 0.
+// guess returns the highest fence seen plus one, or 0 if none was seen.
 func (l *Locker) guess() uint64 {
 	if seen := l.seen.Load(); seen > 0 {
 		return seen + 1
@@ -235,12 +239,11 @@ func (l *Locker) guess() uint64 {
 	return 0
 }
 
-// inspectTime is how long a new Locker waits for what its nodes say of their settings.
+// inspectTime is how long a new Locker waits for the settings of its nodes.
 const inspectTime = 100 * time.Millisecond
 
-// inspect warns of settings of Redis with which locks are not safe there. It refuses
-// nothing: a lock needs the answer of one node, and that says itself what is wrong.
-// Nodes that have not answered after inspectTime, or cannot be asked, are left out.
+// inspect warns of settings that make locks unsafe. It refuses nothing: a lock needs only one
+// node, whose own error says what is wrong.
 func (l *Locker) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
@@ -248,14 +251,14 @@ func (l *Locker) inspect(ctx context.Context) {
 		info := parseInfo(text)
 		switch replica, clustered := info["role"] == "slave", info["cluster_enabled"] == "1"; {
 		case replica && !clustered:
-			l.warn(fmt.Errorf("redislock: %s is a read-only replica: name the primary, at %s:%s, or a Sentinel", addr, info["master_host"], info["master_port"]))
+			l.warn(fmt.Errorf("redislock: %s is a read-only replica: use the URL of its primary, %s:%s, or of a Sentinel", addr, info["master_host"], info["master_port"]))
 		case !replica && info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction" && info["maxmemory_policy"] != "":
-			l.warn(fmt.Errorf("redislock: %s drops locks when its memory is full: set maxmemory-policy to noeviction, it is %s", addr, info["maxmemory_policy"]))
+			l.warn(fmt.Errorf("redislock: %s drops locks when its memory is full, because its maxmemory-policy is %s: set it to noeviction", addr, info["maxmemory_policy"]))
 		}
 	}
 }
 
-// parseInfo returns the fields of the reply to INFO.
+// parseInfo returns the fields in the reply to INFO.
 func parseInfo(text string) map[string]string {
 	fields := make(map[string]string)
 	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
@@ -266,23 +269,23 @@ func parseInfo(text string) map[string]string {
 	return fields
 }
 
-// limited is the context of one request. With a client of ours its channel is not
-// closed at the deadline: then the connection ends on which the request waits. A channel
-// for each request would cost as much as a good part of it.
+// limited is the context of one request. If Open made the client, Done is not closed at the
+// deadline, because a channel and a timer for each request would cost nearly as much as the
+// request. Instead drop closes the connection on which the request waits.
 type limited struct {
 	context.Context
 	l     *Locker
 	end   time.Time
-	stop  context.CancelFunc // nil for a client of ours
-	timer *time.Timer        // ends connections of a client of ours
+	stop  context.CancelFunc // nil if Open made the client
+	timer *time.Timer        // calls drop, if Open made the client
 
 	mu     sync.Mutex
-	opened time.Time // connections opened before are ended next
+	opened time.Time // drop closes connections that were opened before
 	done   bool
 }
 
-// limit returns the context of a request that takes no longer than d from now. The
-// caller calls cancel.
+// limit returns the context of a request that takes at most d from now. The caller must call
+// cancel.
 func (l *Locker) limit(ctx context.Context, now time.Time, d time.Duration) *limited {
 	c := &limited{Context: ctx, l: l, end: now.Add(d), opened: now}
 	if at, ok := ctx.Deadline(); ok && at.Before(c.end) {
@@ -294,14 +297,14 @@ func (l *Locker) limit(ctx context.Context, now time.Time, d time.Duration) *lim
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timer = time.AfterFunc(d+d/15, c.drop) // the client has its turn before
+	c.timer = time.AfterFunc(d+d/15, c.drop) // later than d, so that the client can end the request itself
 	return c
 }
 
-// Deadline returns the earlier of c's own deadline and its parent's.
+// Deadline returns the deadline of the request or of its parent, whichever is earlier.
 func (c *limited) Deadline() (time.Time, bool) { return c.end, true }
 
-// Err returns why a request may not be sent again, or nil.
+// Err returns why the client may not send the request again, or nil.
 func (c *limited) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
@@ -312,8 +315,9 @@ func (c *limited) Err() error {
 	return nil
 }
 
-// drop ends the connections that were opened before the request began or the last drop,
-// unless the request has ended. One that was opened later has longer.
+// drop closes the connections that were opened before the request began, unless the request
+// has ended. A later call closes those that were opened before the last call. So a new
+// connection has maxTry.
 func (c *limited) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -324,7 +328,7 @@ func (c *limited) drop() {
 	}
 }
 
-// cancel leaves the connections open.
+// cancel ends the context. It leaves the connections open.
 func (c *limited) cancel() {
 	if c.stop != nil {
 		c.stop()

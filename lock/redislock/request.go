@@ -14,26 +14,26 @@ import (
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// request is one acquisition, and later the [engine.Keeper] of its lease.
+// request is one call of Acquire or TryAcquire, and then the [engine.Keeper] of its lease.
 type request struct {
 	calls.Call
 	l      *Locker
 	keys   []string
-	ms     string // the TTL as the scripts take it
-	text   string // of the owner
+	ms     string // the TTL in milliseconds
+	text   string // the owner as text
 	ttl    time.Duration
-	grant         // the fence is 0 until there is one
-	ticket string // in the queue; it does not change
+	grant         // the fence is 0 before the lock is granted
+	ticket string // position in the queue, set once; "" before
 
-	wake   chan struct{}         // gets hints; nil until r may be in the queue
-	later  *time.Timer           // a hint to come
-	passed atomic.Pointer[grant] // by a release of this process
+	wake   chan struct{}         // receives hints; nil before r may be in the queue
+	later  *time.Timer           // of hintLater
+	passed atomic.Pointer[grant] // set if a release of this process has given the lock to r
 }
 
-// grant is a lock that is given to an owner, or may be.
+// grant says with which fence, and since when, an owner has the lock.
 type grant struct {
 	fence uint64
-	sent  time.Time // the request that asked for it
+	sent  time.Time // when the request for it was sent
 }
 
 func (l *Locker) newRequest(call calls.Call) *request {
@@ -42,17 +42,17 @@ func (l *Locker) newRequest(call calls.Call) *request {
 	return r
 }
 
-// try is the longest that one request may take.
+// try is the longest time that one request may take.
 func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
 
-// value returns the lock's value while r holds it.
+// value returns the value of the lock's key while r holds the lock.
 func (r *request) value(g grant, h lock.Holder) string {
 	b := r.appendLease(make([]byte, 0, 512), g.fence)
 	b = strconv.AppendInt(append(b, version+" "...), g.sent.UnixMicro(), 10)
 	return string(append(append(b, ' '), describe(h)...))
 }
 
-// appendLease appends what the lock's value begins with while r holds it.
+// appendLease appends the beginning of that value: the fence and the owner.
 func (r *request) appendLease(b []byte, fence uint64) []byte {
 	b = append(strconv.AppendUint(b, fence, 10), ' ')
 	return append(append(b, r.text...), ' ')
@@ -61,19 +61,19 @@ func (r *request) appendLease(b []byte, fence uint64) []byte {
 // queued reports whether r may be in the queue.
 func (r *request) queued() bool { return r.wake != nil && r.fence == 0 }
 
-// waiter returns r as the scripts name it in the queue.
+// waiter returns the member that stands for r in the queue.
 func (r *request) waiter() string { return r.l.channel + " " + r.text }
 
-// answer is what Redis says to a request.
+// answer is the reply to a request for the lock.
 type answer struct {
 	granted bool
 	grant                 // if granted
-	wait    time.Duration // if not: ask again after that
-	value   value         // and what the lock is now
+	wait    time.Duration // if refused: ask again after that
+	value   value         // if refused: the value of the lock
 }
 
-// ask asks once for the lock, and queues r if it can get hints. It need not ask if the
-// lock was just passed on to r.
+// ask asks once for the lock. It queues r if r can get hints. If a release of this process
+// has just given the lock to r, it does not ask Redis.
 func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if g := r.passed.Swap(nil); g != nil && time.Since(g.sent) < r.try() {
 		return answer{granted: true, grant: *g}, nil
@@ -106,7 +106,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return a, errNonce
 	}
 	a.wait = time.Duration(ms) * time.Millisecond
-	if r.ticket == "" { // others read it once the request is in a queue
+	if r.ticket == "" { // set once, because other goroutines read it later
 		r.ticket = f[2]
 	}
 	a.value, err = parseValue(f[3])
@@ -114,7 +114,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	return a, err
 }
 
-// lease begins the lease of a lock that was granted.
+// lease begins the lease of the lock that was granted.
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
@@ -136,12 +136,13 @@ func (r *request) SetGroup(pgid int) error {
 	return r.change("renew", time.Now(), renewScript(), r.keys, r.ms, r.value(r.grant, h))
 }
 
-// SetNote replaces the note of the lock if the lease has it.
+// SetNote replaces the note of the lock.
 func (r *request) SetNote(text string, life time.Duration) error {
 	return r.change("note of", time.Now(), noteScript(), noteKeys(r.Name), text, strconv.FormatInt(life.Milliseconds(), 10))
 }
 
-// change runs a script that changes something if the lease has the lock.
+// change runs a script that changes something in Redis if the lease still has the lock. what
+// names the change in errors.
 func (r *request) change(what string, now time.Time, s script, keys []string, args ...string) error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (r *request) change(what string, now time.Time, s script, keys []string, ar
 	return nil
 }
 
-// Free gives the lock back.
+// Free releases the lock.
 func (r *request) Free() error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
@@ -166,18 +167,18 @@ func (r *request) Free() error {
 	defer r.l.calls.Done()
 	had, unsure, err := r.release(context.Background())
 	if err != nil {
-		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.Name, err, r.ttl)
+		return fmt.Errorf("redislock: release %q: %w; the lock expires within %v", r.Name, err, r.ttl)
 	}
-	if !had && !unsure { // unsure: an attempt whose reply was lost may have done it
+	if !had && !unsure { // unsure: an attempt whose reply was lost may have released it
 		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.Name)
 	}
 	return nil
 }
 
-// release gives the lock back or leaves the queue. It reports whether r had the
-// lock, and whether an earlier attempt may have worked. If the first in the queue is a
-// waiter of this process, the lock is passed on to it. It does not try again after ctx has
-// ended.
+// release releases the lock, or leaves the queue if r only waits. If the first waiter is in
+// this process, release gives it the lock. It returns whether r had the lock, and whether an
+// earlier attempt, whose reply was lost, may have succeeded. After an error it tries again
+// unless ctx has ended.
 func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 	lease := string(r.appendLease(make([]byte, 0, 128), r.fence))
 	fence, _, _ := strings.Cut(lease, " ")
@@ -210,20 +211,20 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 		}
 	}
 	if next != nil {
-		next.hint() // it may have the lock
+		next.hint() // the release may have given it the lock
 	}
 	return false, unsure, err
 }
 
-// giveUp takes back, in the background, everything that r has asked for. The
-// caller's call is still counted in l.calls. A Locker that is closed waits for one try: what
-// it has left in a queue is skipped, as that of a waiter that died.
+// giveUp releases, in the background, whatever r has got, and leaves the queue. The call of r
+// must still be counted in l.calls. After Close it makes only one attempt: a waiter that
+// stays in the queue is skipped like a dead one.
 func (r *request) giveUp() {
 	r.leave()
 	r.l.calls.Go(func() { _, _, _ = r.release(r.l.calls.Closing) })
 }
 
-// leave ends the hints for r and the watch of its lock.
+// leave stops the hints for r.
 func (r *request) leave() {
 	if r.wake != nil {
 		r.l.queue.leave(r)

@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// script is a Lua script and the digest by which Redis knows it once it has
-// seen it.
+// script is a Lua script, and the SHA-1 digest by which Redis knows it.
 type script struct{ text, sha1 string }
 
-// newScript returns a script that is put together when it is first used.
+// newScript returns a function that puts a script together when it is first called.
 func newScript(text string) func() script {
 	return sync.OnceValue(func() script {
 		text := strings.Replace(text, "-- include prelude.lua\n", preludeText, 1)

@@ -44,7 +44,7 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 }
 
 func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
-	var names []string // a scan may name a key twice, and replicas name it too
+	var names []string // with duplicates: a scan may report a key twice, and replicas report it too
 	err := l.driver.Scan(ctx, keyPrefix+"*"+keySuffix, func(key string) {
 		name := strings.TrimSuffix(strings.TrimPrefix(key, keyPrefix), keySuffix)
 		if lock.CheckName(name) == nil {
@@ -57,7 +57,7 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	return calls.Held(ctx, names, l.status)
 }
 
-// noteKeys are the keys of a lock and of its note.
+// noteKeys returns the keys of a lock and of its note.
 func noteKeys(name string) []string {
 	key := keysOf(name)[0]
 	return []string{key, key + ":note"}
@@ -66,7 +66,7 @@ func noteKeys(name string) []string {
 // notePause is the pause between two attempts to read a note.
 const notePause = 100 * time.Millisecond
 
-// note returns the note of a lock and the time of Redis.
+// note returns the note of a lock, and the time of Redis.
 func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
 	mayPass := func(err error) bool { return !permanent(err) }
 	err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
@@ -82,20 +82,20 @@ func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err e
 	return note, err
 }
 
-// value is what the key of a lock holds, see scripts/prelude.lua. A lock that is
-// free has no owner.
+// value is the parsed value of a lock's key, see scripts/prelude.lua. A free lock has no
+// owner.
 type value struct {
 	fence    uint64
 	owner    lock.Owner
-	reserved bool // for owner; otherwise owner holds the lock
+	reserved bool // the lock is reserved for owner; otherwise owner holds it
 	since    time.Time
 	holder   lock.Holder
 }
 
-// version is the third field of a value that somebody holds.
+// version is the third field of the value of a held lock.
 const version = "v2"
 
-// describe returns the end of a value: who holds the lock.
+// describe returns the last field of the value of a held lock: the holder in JSON.
 func describe(h lock.Holder) string {
 	if h == holder.Self(lock.AcquireOptions{}) {
 		return ownDetail()
@@ -104,25 +104,25 @@ func describe(h lock.Holder) string {
 	return string(text)
 }
 
-// ownDetail describes this process when it holds a lock without command and group, as
-// most do.
+// ownDetail is describe for this process without a command and a group. Most locks are held
+// like that.
 var ownDetail = sync.OnceValue(func() string {
 	text, _ := json.Marshal(holder.Self(lock.AcquireOptions{}))
 	return string(text)
 })
 
-// parseValue reads what the key of a lock holds; the empty text is a lock that
-// nobody has used lately.
+// parseValue parses the value of a lock's key. The value of a missing key is "": nobody has
+// used the lock lately.
 func parseValue(s string) (v value, err error) {
 	bad := func(what string) (value, error) {
-		return value{}, fmt.Errorf("a lock has the value %.200q: %s", s, what)
+		return value{}, fmt.Errorf("the key of the lock has the value %.200q: %s", s, what)
 	}
 	f := strings.SplitN(s, " ", 5)
 	if s == "" {
 		return value{}, nil
 	}
 	if v.fence, err = strconv.ParseUint(f[0], 10, 64); err != nil {
-		return bad("no fence")
+		return bad("it does not begin with a fence")
 	}
 	if len(f) == 1 {
 		return v, nil
@@ -134,13 +134,13 @@ func parseValue(s string) (v value, err error) {
 		v.owner, err = lock.ParseOwner(f[1])
 	}
 	if err != nil {
-		return bad("no owner")
+		return bad("it has no owner")
 	}
 	if v.reserved {
 		return v, nil
 	}
 	if len(f) != 5 || f[2] != version {
-		return bad("want the form " + version + "; another version of oid may use this Redis")
+		return bad("want format " + version + "; another version of oid may use this Redis")
 	}
 	micros, err := strconv.ParseInt(f[3], 10, 64)
 	if f[4] == ownDetail() {
@@ -155,7 +155,7 @@ func parseValue(s string) (v value, err error) {
 	return v, nil
 }
 
-// status returns what v says of the lock called name.
+// status returns the status of the lock called name.
 func (v value) status(name string, ttl time.Duration) lock.Status {
 	if v.owner.IsZero() || v.reserved {
 		return lock.Status{Name: name}

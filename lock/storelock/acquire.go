@@ -16,61 +16,63 @@ import (
 )
 
 const (
-	// reservation is how long a waiter lets the first in the queue take a lock
-	// that is free.
+	// reservation is how long a free lock is left to the first waiter before other waiters
+	// may take it.
 	reservation = time.Second
 
-	// maxQueue is how many waiters a record lists. Others wait as well, and enter
-	// when there is room.
+	// maxQueue is how many waiters a record lists. Further waiters wait outside the queue, and
+	// enter it when there is room.
 	maxQueue = 200
 
-	// The pause between two looks of the first in the queue is a share of the time
-	// for which the lock looks the same, between these two. Others pause longer by
-	// as much as there are before them. They look as late after a signal.
+	// The first waiter pauses between two looks for a twentieth (pauseShare) of the time since
+	// the record last changed, but between minPause and maxPause. Later waiters multiply that
+	// by their position. After a signal, each waiter but the first looks minPause later than
+	// the waiter before it.
 	minPause   = 5 * time.Millisecond
 	maxPause   = 250 * time.Millisecond
 	pauseShare = 20
 
-	// Where the store sends signals a pause is between half of this and this, or of a
-	// quarter of the TTL: what a waiter sees late it also takes over late.
+	// If the store sends signals, a pause is at most signalledPause and at most a quarter
+	// (signalledShare) of the TTL. It is not longer because a waiter that sees a record late
+	// also takes over late.
 	signalledPause = 2 * time.Second
 	signalledShare = 4
 
-	// maxSilence is how long a look may be under way until the store counts as one that does
-	// not answer.
+	// maxSilence is how long a look may take before the error says that the store does not
+	// answer.
 	maxSilence = time.Second
 
-	// createTime is how long the first write of a lock may take if that is longer than the
-	// TTL: it may create the collection, and would begin again with that each time.
+	// createTime is how long the first write of a lock may take even if the TTL is shorter:
+	// that write may create the collection, and each new attempt would start over.
 	createTime = 10 * time.Second
 
-	// leaveTime is how long a call that gives up may take to leave the queue, and maxSilence
-	// if the Locker is closed.
+	// leaveTime is how long a call that gives up may take to leave the queue. After Close it
+	// is maxSilence.
 	leaveTime = 2 * time.Second
 )
 
-// attempt is one call of Acquire or TryAcquire: it looks at the record, sleeps and looks
-// again. A look may take the lock if it begins so long after what it has seen first:
+// attempt is one call of Acquire or TryAcquire. It looks at the record again and again. A
+// look may take the lock only if it begins late enough after what was seen first:
 //
-//	the record says     the first in the queue     all others
+//	the record says     the first waiter           all others
 //	free                at once                    a reservation after since
 //	held                a TTL after since          a TTL and a reservation after since
-//	held by one that
-//	has ended           at once                    a reservation after ended
+//	held by a process
+//	that has ended      at once                    a reservation after ended
 //
-// Both times begin again with every change of the record that a holder makes. So a look
-// takes a lock over only if its holder has written nothing for a TTL before it began.
+// Every change of the record by a holder sets since and ended anew. So a look takes over a
+// lock only if its holder has written nothing for a TTL before the look began.
 type attempt struct {
 	calls.Call
 	l    *Locker
 	wait bool
 
 	asked  time.Time // when the last look began
-	failed error     // of the last look, if the store did not answer it
-	seen   sight     // what the lock looked like at the last look
-	since  time.Time // the end of the first look that showed that
-	ended  time.Time // when its holder was first found to have ended, or zero
-	last   record    // without a name before the store has answered
+	failed error     // why the store did not answer the last look
+	seen   sight     // what the last look saw
+	since  time.Time // when the first look ended that saw it
+	ended  time.Time // when a look first found that its holder had ended, or zero
+	last   record    // as last read; its name is empty before the store has answered
 
 	wakes     wakes
 	conflicts int // in a row
@@ -86,14 +88,14 @@ func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock
 	return lease, nil
 }
 
-// run looks at the lock until it has it, ctx or the Locker ends, or an error comes
-// that will not pass.
+// run looks at the lock until it has taken it, ctx or the Locker ends, or a permanent error
+// occurs.
 func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
 	defer a.wakes.stop()
-	refused, silent := false, false // was told as Waiting; as Unanswered, since the last answer
+	refused, silent := false, false // EventWaiting was reported; EventUnanswered was reported since the last answer
 	for {
 		a.asked = time.Now()
 		answered := func() bool { return false }
@@ -135,15 +137,16 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	}
 }
 
-// pause returns how long to wait before the next look. Conflicts come in numbers when
-// many enter the queue at once: each lets the others pass for a while.
+// pause returns how long to wait before the next look. If many calls enter the queue at the
+// same time, most of their writes conflict: each then waits for a while, so that others can
+// write.
 func (a *attempt) pause(conflict bool) time.Duration {
 	if conflict {
 		a.conflicts++
 		return backoff.Spread(min(minPause<<min(a.conflicts, 6), maxPause))
 	}
 	a.conflicts = 0
-	pause := backoff.Spread(min(max(time.Since(a.since)/pauseShare, minPause)*a.place(), maxPause))
+	pause := backoff.Spread(min(max(time.Since(a.since)/pauseShare, minPause)*a.position(), maxPause))
 	if a.wakes.works() {
 		pause = backoff.Spread(min(signalledPause, max(a.last.ttl()/signalledShare, maxPause)))
 	}
@@ -153,19 +156,20 @@ func (a *attempt) pause(conflict bool) time.Duration {
 	return pause
 }
 
-// place returns the place of the call in the queue, from 1, or 1 if it is not in it.
-func (a *attempt) place() time.Duration {
+// position returns the position of the call in the queue, from 1. It is 1 if the call is not
+// in the queue.
+func (a *attempt) position() time.Duration {
 	return time.Duration(max(0, slices.Index(a.last.Queue, a.Owner.String())) + 1)
 }
 
-// sleep returns after a pause, when ctx ends, when the holder on this host has ended, or
+// sleep returns after the pause, when ctx ends, when the holder on this host has ended, or
 // after a signal.
 func (a *attempt) sleep(ctx context.Context, pause time.Duration) {
 	for end := time.Now().Add(pause); ; {
 		timer := time.NewTimer(time.Until(end))
 		select {
 		case <-a.wakes.signals:
-			if soon := a.asked.Add(min((a.place()-1)*minPause, maxPause)); soon.Before(end) {
+			if soon := a.asked.Add(min((a.position()-1)*minPause, maxPause)); soon.Before(end) {
 				end = soon
 			}
 			timer.Stop()
@@ -179,7 +183,8 @@ func (a *attempt) sleep(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// obstacle returns the error of a call whose ctx ended: with what it waited for.
+// obstacle returns the error of a call whose ctx has ended: it says what the call was waiting
+// for.
 func (a *attempt) obstacle(ctx context.Context) error {
 	obstacle := a.failed
 	switch {
@@ -192,8 +197,7 @@ func (a *attempt) obstacle(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ctx.Err(), obstacle)
 }
 
-// status returns what was last seen of the lock. A free one is reserved for the first
-// in the queue.
+// status returns the status that was last seen. The owner of a free lock is its first waiter.
 func (a *attempt) status() lock.Status {
 	s := a.last.status()
 	if !s.Held {
@@ -202,8 +206,8 @@ func (a *attempt) status() lock.Status {
 	return s
 }
 
-// look reads the lock and takes it if it may. Without an error and a grant the lock
-// is another's.
+// look reads the lock and takes it if that is allowed. If it returns nil and no error,
+// somebody else has the lock.
 func (a *attempt) look(ctx context.Context) (*engine.Grant, error) {
 	r, err := a.l.read(ctx, a.Name)
 	if err != nil {
@@ -213,7 +217,7 @@ func (a *attempt) look(ctx context.Context) (*engine.Grant, error) {
 	if now := r.sight(); now != a.seen || a.since.IsZero() {
 		a.seen, a.since, a.ended = now, time.Now(), time.Time{}
 		if first := r.first(); !r.held() && first != "" && first != a.Owner.String() {
-			a.l.wake(first) // its signal may have been lost, and its next look be after its reservation
+			a.l.wake(first) // it may have missed its signal, and would look too late
 		}
 	}
 	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.StateEnded {
@@ -221,21 +225,20 @@ func (a *attempt) look(ctx context.Context) (*engine.Grant, error) {
 	}
 	me := a.Owner.String()
 	switch {
-	case r.OwnerRaw == me: // a write of this call whose answer did not come
+	case r.OwnerRaw == me: // an earlier write of this call, whose answer was lost
 		return a.take(ctx, r, r)
 	case a.asked.Before(a.due()):
 		return nil, a.join(ctx, r, me)
 	}
 	next := r
 	if first := r.first(); first != me && !r.held() {
-		next.Queue = r.without(first) // it did not come
+		next.Queue = r.without(first) // the first waiter has not taken the lock
 	}
 	return a.take(ctx, r, next)
 }
 
-// due returns when a look may begin that takes the lock as it was last seen: at any
-// time, after the TTL of a holder that has not been seen to end, or, for others than
-// the first in the queue, a reservation after the first could have taken it.
+// due returns when a look must begin to take the lock as it was last seen, see the table at
+// [attempt]. The zero Time means at once.
 func (a *attempt) due() time.Time {
 	due := a.since
 	if a.last.held() {
@@ -253,7 +256,7 @@ func (a *attempt) due() time.Time {
 	return time.Time{}
 }
 
-// take writes the record of a lease in the place of old.
+// take writes next, as the record of a lease of this call, in place of old.
 func (a *attempt) take(ctx context.Context, old, next record) (*engine.Grant, error) {
 	held := old.OwnerRaw == a.Owner.String()
 	next = next.take(a.Owner, a.Options)
@@ -273,15 +276,15 @@ func (a *attempt) take(ctx context.Context, old, next record) (*engine.Grant, er
 	}
 	k := &keeper{l: a.l, owner: a.Owner, ttl: a.Options.TTL, record: stored}
 	deadline, took := engine.Deadline(before, a.Options.TTL), time.Since(before)
-	// A lease begins with time until its first renewal: if the answer came late, the next
-	// look writes again.
+	// A new lease must have time left before its first renewal. If the answer came too late,
+	// the next look writes again.
 	if took >= deadline.Sub(before) || took > a.Options.TTL/3 && !held {
 		return nil, store.ErrConflict
 	}
 	return &engine.Grant{Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.Options.TTL, Keeper: k}, nil
 }
 
-// join enters the queue of a lock. From before that on the call is woken.
+// join enters the queue of a lock. Before that it begins to listen for signals.
 func (a *attempt) join(ctx context.Context, r record, me string) error {
 	if !a.wait {
 		return nil
@@ -299,13 +302,13 @@ func (a *attempt) join(ctx context.Context, r record, me string) error {
 	return err
 }
 
-// leave takes a call that has given up out of the record, if it is in it.
+// leave takes a call that has given up out of the record.
 func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
 	defer context.AfterFunc(a.l.calls.Closing, func() { time.AfterFunc(maxSilence, stop) })()
 	me := a.Owner.String()
-	for a.last.Name != "" && ctx.Err() == nil { // it has seen the lock
+	for a.last.Name != "" && ctx.Err() == nil { // a call that has never read the record is not in it
 		r, err := a.l.read(ctx, a.Name)
 		if err != nil {
 			return

@@ -15,7 +15,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// version is that of the form of a record.
+// version is the version of the record format.
 const version = 1
 
 // record is the document of a lock.
@@ -25,11 +25,11 @@ type record struct {
 	Version  int           `bson:"version"`
 	Fence    int64         `bson:"fence"`
 	Owner    lock.Owner    `bson:"-"`
-	OwnerRaw string        `bson:"owner,omitempty"` // none if the lock is free
+	OwnerRaw string        `bson:"owner,omitempty"` // empty if the lock is free
 	Beat     objectid.ID   `bson:"beat"`            // new with each renewal
 	TTL      float64       `bson:"ttl_seconds"`
 	Since    time.Time     `bson:"since"` // by the holder's clock
-	Queue    []string      `bson:"queue"` // owners who wait, first come first
+	Queue    []string      `bson:"queue"` // owners that wait, in the order in which they came
 
 	Host      string `bson:"host,omitempty"`
 	Command   string `bson:"command,omitempty"`
@@ -41,17 +41,17 @@ type record struct {
 
 	Note string `bson:"note,omitempty"` // see lock.Once
 
-	doc bson.Raw // as it is stored; nil if it is not
+	doc bson.Raw // the stored document, or nil if there is none
 }
 
 func key(name string) store.Key {
-	k, _ := store.StringKey(name) // a name is UTF-8
+	k, _ := store.StringKey(name) // lock.CheckName has checked that name is UTF-8
 	return k
 }
 
 var errRecord = errors.New("not the record of a lock")
 
-// parseRecord reads a document. The error says which, and wraps errRecord.
+// parseRecord parses a document. The error names the document and wraps errRecord.
 func parseRecord(doc bson.Raw) (r record, err error) {
 	// The version comes first: a newer one may have fields of other types.
 	if v, ok := doc.Lookup("version").AsInt64OK(); !ok || v != version {
@@ -75,7 +75,7 @@ func (r record) held() bool { return r.OwnerRaw != "" }
 
 func (r record) ttl() time.Duration { return time.Duration(r.TTL * float64(time.Second)) }
 
-// first returns the first in the queue, or "".
+// first returns the first owner in the queue, or "" if nobody waits.
 func (r record) first() string {
 	if len(r.Queue) == 0 {
 		return ""
@@ -83,12 +83,12 @@ func (r record) first() string {
 	return r.Queue[0]
 }
 
-// without returns the queue without an owner.
+// without returns the queue without one owner.
 func (r record) without(owner string) []string {
 	return slices.DeleteFunc(slices.Clone(r.Queue), func(s string) bool { return s == owner })
 }
 
-// take makes r the record of a lease of owner that begins now.
+// take returns the record of a new lease of owner.
 func (r record) take(owner lock.Owner, o lock.AcquireOptions) record {
 	h := holder.Self(o)
 	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
@@ -101,12 +101,12 @@ func (r record) take(owner lock.Owner, o lock.AcquireOptions) record {
 	return r
 }
 
-// free makes r the record of a lock that is free.
+// free makes r the record of a free lock. It keeps the fence, the queue and the note.
 func (r *record) free() {
 	*r = record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note}
 }
 
-// holder returns the description of the process that holds the lock.
+// holder describes the process that holds the lock.
 func (r record) holder() lock.Holder {
 	return lock.Holder{
 		Host: r.Host, Command: r.Command, Group: r.Group,
@@ -114,7 +114,7 @@ func (r record) holder() lock.Holder {
 	}
 }
 
-// status returns what everybody can see of the lock.
+// status returns the status of the lock.
 func (r record) status() lock.Status {
 	s := lock.Status{Name: r.Name, Waiters: len(r.Queue)}
 	if !r.held() {
@@ -125,8 +125,8 @@ func (r record) status() lock.Status {
 	return s
 }
 
-// sight is what a waiter compares from one look at a lock to the next: it changes
-// with every renewal of a holder, and with the one for whom a free lock is reserved.
+// sight is the part of a record that waiters compare from one look to the next. It changes
+// when a holder writes, and when a free lock is reserved for another waiter.
 type sight struct {
 	owner, first string
 	beat         objectid.ID

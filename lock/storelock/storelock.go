@@ -1,41 +1,39 @@
-// Package storelock holds locks in a store, for programs whose machines share a
-// database and no Redis. See package lock for what a lock promises and what it does
-// not.
+// Package storelock keeps locks in a store, for several machines that share a database.
+// Package lock says what a lock promises and what it does not.
 //
-// Start with [New]. It needs only the conditional writes of the store, so it runs on
-// every engine of package store. It does not compare clocks: a waiter takes a lock
-// over only after it has itself seen the holder's record unchanged for the holder's
-// whole TTL.
+// Start with [New]. A lock needs only the conditional writes of the store, so every engine of
+// package store will do. The clocks of machines are never compared: a waiter takes over a
+// lock only after it has seen the record of the lock unchanged for the holder's whole TTL.
 //
 // # The record
 //
-// Each lock is a document of the collection [DefaultCollection], whose _id is the
-// name. It is never deleted, because it contains the fence:
+// Each lock is a document in the collection [DefaultCollection]. Its _id is the name of the
+// lock. The document is never deleted, because it contains the last fencing token:
 //
 //	{_id: "nightly-report", fence: 1795166651598985, owner: "10.0.0.7:...", beat: ObjectId,
 //	 ttl_seconds: 30, since: Date, queue: ["10.0.0.8:...", ...], ...}
 //
-// The holder writes a new beat with each renewal, at a third of the TTL. Every write
-// is a swap: it succeeds only if no other process has written in between.
+// The holder renews the lock after each third of the TTL by writing a new beat. Every write
+// is conditional: it fails if another process has written since the document was read.
 //
 // # Taking over
 //
-// A waiter notes the time, by its monotonic clock, at the end of the first read that
-// shows a beat. It takes over if a read that begins a whole TTL later shows the same
-// beat. The holder counts its deadline, a twentieth less than the TTL, from before the
-// write of that beat, which is earlier than any read of it. So its lease has ended
-// before the waiter takes over, if their clocks run at the same speed to within 5 %. A
-// waiter on the holder's host takes over earlier if the kernel reports that the holder
-// and its group have ended.
+// A waiter takes over a lock if two reads show the same beat and the second read begins a
+// whole TTL after the first one ended. By then the lease has ended: the holder counts its
+// deadline from before it wrote that beat, and the deadline is a twentieth shorter than the
+// TTL. This holds if the clocks of both machines run at the same speed to within 5 %. A
+// waiter on the holder's host takes over earlier if the kernel reports that the holder and
+// its process group have ended.
 //
 // # Waiting
 //
-// Waiters enter the queue of the record and read the record again and again. The first
-// in the queue waits between two reads for a twentieth of the time for which the record
-// has not changed, 5 to 250 ms; each of the others waits longer, in proportion to its
-// place, up to 250 ms. A lock that is released is reserved for the first in the queue. If
-// another waiter sees it free for a second, the first has died or was
-// stopped: the other takes the lock and removes the first from the queue.
+// Waiters enter the queue of the record and poll the record. The first waiter pauses for a
+// twentieth of the time since the record last changed, but for 5 to 250 ms. Later waiters
+// pause longer, in proportion to their position in the queue, up to 250 ms.
+//
+// A released lock is reserved for the first waiter. If another waiter sees it free for a
+// second, the first waiter has died or was stopped. The other waiter then takes the lock and
+// removes the first one from the queue.
 package storelock
 
 import (
@@ -55,38 +53,35 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// DefaultCollection is the collection of the locks unless [Options] name another.
+// DefaultCollection is the collection of locks if Options.Collection is empty.
 const DefaultCollection = "locks"
 
-// Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
+// Options tune a [Locker].
 type Options struct {
-	// TTL is how long a lease outlives its last renewal. Default:
-	// [lock.DefaultTTL].
+	// TTL is how long a lock stays held after its last renewal, unless
+	// [lock.AcquireOptions] say otherwise. Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is the identity of this process, which everyone sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that does not
-	// listen.
+	// Process is this process, which everyone sees as the owner of its locks. Default: the
+	// result of [gpid.Self] for a process that does not listen.
 	Process gpid.GPID
 
 	// Collection is the collection of the locks. Default: [DefaultCollection].
 	Collection string
 
-	// Events receives the events of the locks in this process, from several
-	// goroutines. Nil disables it.
+	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
+	// nil.
 	Events func(lock.Event)
 }
 
-// Locker is a [lock.Locker] in a store. Any number of goroutines may share one, and
-// any number of Lockers and processes the collection.
+// Locker is a [lock.Locker] in a store. Several Lockers and processes may use the same
+// collection.
 //
-// Acquire and Note repeat attempts only after the store has answered a call of the Locker. As
-// clocks are not compared, a holder that has died on another host has its lock, for Status
-// and TryAcquire, until a waiter takes that over. Close does not release leases: those that
-// are still held are not renewed any more and end at their deadlines. Until the store is
-// closed, Release frees their locks.
+// Acquire retries after an error only if the store has answered this Locker before. If a
+// holder dies on another host, Status shows it, and TryAcquire finds the lock held, until a
+// waiter takes over the lock. Until the store is closed, Release works even after Close.
 type Locker struct {
-	lock.Locker // all methods of [lock.Locker]
+	lock.Locker // all methods
 
 	store      store.Store
 	collection string
@@ -96,9 +91,9 @@ type Locker struct {
 
 var _ lock.Locker = (*Locker)(nil)
 
-// New returns a Locker for the locks of a collection of s. The caller closes s, after
-// the Locker. The error wraps [lock.ErrInvalid] if o.TTL is invalid, or is the reason
-// why this process cannot be identified. A nil o stands for the zero Options.
+// New returns a Locker for the locks in a collection of s. Close the Locker before s. The
+// error wraps [lock.ErrInvalid] if o.TTL is invalid; otherwise it says why this process
+// cannot be identified.
 func New(s store.Store, o *Options) (*Locker, error) {
 	opts := *cmp.Or(o, &Options{})
 	c, err := calls.New(calls.Settings{Engine: "storelock", TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
@@ -110,8 +105,8 @@ func New(s store.Store, o *Options) (*Locker, error) {
 	return l, nil
 }
 
-// read returns the record of a lock; that of a lock that nobody has used has only
-// its name.
+// read reads the record of a lock. If the lock was never used, only the name of the record is
+// set.
 func (l *Locker) read(ctx context.Context, name string) (record, error) {
 	doc, err := l.store.Get(ctx, l.collection, key(name))
 	if err == nil || errors.Is(err, store.ErrNotFound) {
@@ -126,14 +121,14 @@ func (l *Locker) read(ctx context.Context, name string) (record, error) {
 	return parseRecord(doc)
 }
 
-// mayPass reports whether a call repeats an attempt that has failed. Before the store has
-// answered for the first time, it does not.
+// mayPass reports whether to retry after err. Before the store has answered for the first
+// time, the answer is no.
 func (l *Locker) mayPass(err error) bool {
 	return l.reached.Load() && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrMoved) && !errors.Is(err, errRecord)
 }
 
-// write puts next in the place of old and returns it as it is stored. The error wraps
-// [store.ErrConflict] if somebody has written in between.
+// write replaces the record old by next, and returns next as it is stored. The error wraps
+// [store.ErrConflict] if somebody else has written since old was read.
 func (l *Locker) write(ctx context.Context, old, next record) (record, error) {
 	var err error
 	if old.doc == nil {
@@ -174,7 +169,7 @@ func (l *Locker) list(ctx context.Context) (held []lock.Status, err error) {
 	return held, nil
 }
 
-// note returns the note of a lock and the time of the store.
+// note returns the note of a lock, and the time of the store.
 func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
 	err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
 		r, err := l.read(ctx, name)
@@ -187,17 +182,17 @@ func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err e
 	return note, err
 }
 
-// keeper renews and frees the lock of a lease.
+// keeper is the [engine.Keeper] of one lease.
 type keeper struct {
 	l     *Locker
 	owner lock.Owner
 	ttl   time.Duration
 
 	mu     sync.Mutex // one write at a time
-	record record     // as this lease wrote it last
+	record record     // as last written or read
 }
 
-// Keep renews the lease.
+// Keep renews the lease by a new beat.
 func (k *keeper) Keep() (time.Time, error) {
 	if k.l.calls.Closing.Err() != nil {
 		return time.Time{}, lock.ErrClosed
@@ -205,28 +200,28 @@ func (k *keeper) Keep() (time.Time, error) {
 	return k.update(k.ttl/3, func(r *record) { r.Beat = objectid.New() })
 }
 
-// SetGroup records the process group that the lock protects.
+// SetGroup writes the process group into the record.
 func (k *keeper) SetGroup(pgid int) error {
 	_, err := k.update(k.ttl/3, func(r *record) { r.Group = pgid })
 	return err
 }
 
-// SetNote replaces the note in the record of the lock, where it stays.
+// SetNote writes the note into the record, where it stays after the lease.
 func (k *keeper) SetNote(text string, _ time.Duration) error {
 	_, err := k.update(k.ttl/3, func(r *record) { r.Note = text })
 	return err
 }
 
-// Free gives the lock back.
+// Free releases the lock.
 func (k *keeper) Free() error {
 	_, err := k.update(min(k.ttl, 10*time.Second), (*record).free)
 	return err
 }
 
-// update writes a change of the record if it is still this lease's, and returns the
-// deadline that follows from the write. Waiters write into the record too, and the
-// answer to an earlier write may have been lost: then it reads the record again. limit is
-// that of each request: a store that answers slowly is not one that hangs.
+// update changes the record if the lease still has the lock, and returns the new deadline.
+// Waiters write the record too, and the answer to an earlier write may have been lost: after
+// a conflict, update reads the record and tries again. limit is the time for each single
+// request, so that a slow store does not count as one that hangs.
 func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -250,7 +245,7 @@ func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, e
 		case err != nil:
 			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)
 		case now.Owner != k.owner:
-			return time.Time{}, fmt.Errorf("%w: %q is no longer this lease's", lock.ErrLost, k.record.Name)
+			return time.Time{}, fmt.Errorf("%w: %q is free or has another holder in the store", lock.ErrLost, k.record.Name)
 		}
 		k.record = now
 	}

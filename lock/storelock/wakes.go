@@ -8,23 +8,22 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// wakes are what makes a waiting call look at the lock before its pause is over. The
-// zero wakes do nothing.
+// wakes wakes a waiting call before its pause is over. The zero value never wakes it.
 type wakes struct {
-	signals   <-chan struct{} // get a value when the call is among the next; nil without a Signaler
-	areSent   func() bool     // reports whether signals arrive now
+	signals   <-chan struct{} // receives when the lock may be this call's turn; nil if the store sends no signals
+	areSent   func() bool     // reports whether signals currently arrive
 	unlisten  func()
-	gone      chan struct{} // gets a value when the holder has ended
+	gone      chan struct{} // receives when the holder has ended
 	followed  lock.Holder
 	unfollow  context.CancelFunc
 	listening bool
 }
 
-// works reports whether signals arrive now.
+// works reports whether signals currently arrive.
 func (w *wakes) works() bool { return w.areSent != nil && w.areSent() }
 
-// listen makes signals for a call arrive, and watches the holder of its lock, if that
-// runs on this host in another process.
+// listen subscribes the call to signals. If the holder is another process of this host, it
+// also watches the holder.
 func (w *wakes) listen(a *attempt) {
 	if !w.listening {
 		w.listening = true
@@ -49,13 +48,13 @@ func (w *wakes) listen(a *attempt) {
 		if holder.Watch(ctx, h) == nil {
 			select {
 			case w.gone <- struct{}{}:
-			default: // it will look anyway
+			default: // the call is already going to look
 			}
 		}
 	})
 }
 
-// stop ends all that listen has begun.
+// stop undoes listen.
 func (w *wakes) stop() {
 	for _, end := range []func(){w.unlisten, w.unfollow} {
 		if end != nil {
@@ -64,8 +63,8 @@ func (w *wakes) stop() {
 	}
 }
 
-// signal wakes the first in the queue of a lock that has changed hands, and the second
-// too while it is free: the first may be dead.
+// signal wakes the first waiter for a lock that has changed hands. If the lock is free, it
+// also wakes the second, because the first may be dead.
 func (l *Locker) signal(r record) {
 	n := 2
 	if r.held() {
@@ -74,7 +73,7 @@ func (l *Locker) signal(r record) {
 	l.wake(r.Queue[:min(n, len(r.Queue))]...)
 }
 
-// wake makes waiters look at the lock, where the store sends signals.
+// wake wakes waiters, if the store sends signals.
 func (l *Locker) wake(waiters ...string) {
 	if s := store.SignalerOf(l.store); s != nil && len(waiters) > 0 {
 		s.Signal(waiters...)

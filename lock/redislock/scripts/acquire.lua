@@ -1,14 +1,20 @@
--- Takes the lock if it is free, or else joins the queue.
+-- Takes the lock for an owner if the lock is free. Otherwise an owner that waits joins the
+-- queue.
 --
--- ARGV: nonce, the value "guess owner ..." of a lock that the owner holds, ttl in
--- milliseconds, the guess of the fence: the highest one seen plus one or 0, and for
--- an owner that waits "channel owner" and its ticket or ''.
--- Returns "nonce" if the owner has the lock now with the fence that was guessed,
--- "nonce granted fence" if with another, and otherwise "nonce refused wait ticket
--- value": ask again after wait milliseconds.
+-- ARGV:
+--   nonce
+--   new     the value of the lock once the owner has it: "guess owner ..."
+--   ttl     in milliseconds
+--   guess   the fence that the client expects: the highest one it has seen plus one, or 0
+--   waiter  only if the owner waits: "channel owner"
+--   ticket  only if the owner waits: its ticket, or '' if it has none yet
+-- Returns
+--   "nonce"                             the owner has the lock, with the fence guess
+--   "nonce granted fence"               the owner has the lock, with another fence
+--   "nonce refused wait ticket value"   the owner must ask again after wait milliseconds
 --
--- Asking twice is harmless: an owner that has the lock is told so again, and a
--- waiter keeps its ticket.
+-- Asking twice is harmless: an owner that has the lock is told so again, and a waiter keeps
+-- its ticket.
 
 local nonce, new, ttl, guess, waiter, ticket = unpack(ARGV)
 local value, heard
@@ -18,7 +24,8 @@ else
   value = redis.call('GET', KEYS[1])
 end
 
--- The lock is free, so nobody waits, and this client has seen the last fence.
+-- The most frequent case: the lock is free and nobody waits, and guess is higher than the
+-- last fence.
 if value and #guess == #value and guess > value and not string.find(value, ' ', 1, true) then
   redis.call('SET', KEYS[1], new, 'PX', ttl)
   return nonce
@@ -29,7 +36,7 @@ end
 if heard == nil then
   heard = redis.call('GET', KEYS[3])
 end
-local tail = string.sub(new, #guess + 1) -- with the blank after the fence
+local tail = string.sub(new, #guess + 1) -- new without its fence
 local owner = string.match(tail, '^ (%S+)')
 local fence, rest = read(value, heard)
 if is_held_by(rest, owner) then
@@ -37,21 +44,21 @@ if is_held_by(rest, owner) then
   return nonce .. ' granted ' .. fence
 end
 
-local passed = false -- the reservation of another
+local passed = false -- the reservation of another owner is over
 if rest ~= '' then
   local first, since = reserved(rest)
   local wait = first ~= owner and redis.call('PTTL', KEYS[1])
   if wait and first then
     wait = wait - since + reservation
-    if wait <= 0 or wait > reservation then -- more if the clock was set back
+    if wait <= 0 or wait > reservation then -- longer if the clock was set back
       wait = nil
       passed = true
     end
   end
   if wait then
     if waiter then
-      -- Not every newcomer extends the queue. PEXPIRE comes first because a Redis whose
-      -- memory is full accepts it.
+      -- A newcomer extends the TTL of the queue only if an eighth of it has passed. PEXPIRE
+      -- comes first because a Redis whose memory is full still accepts it.
       local left = redis.call('PTTL', KEYS[2])
       local extend = ticket ~= '' or left < ttl * 7 / 8
       local life = math.max(left, ttl)
@@ -86,13 +93,13 @@ redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl)
 if heard then
   redis.call('SET', KEYS[3], fence .. string.match(heard, ' .*$'), 'KEEPTTL')
   if waiter and ticket == '' then
-    redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
+    redis.call('ZREM', KEYS[2], waiter) -- it may have a ticket, if the reply was lost
   end
 end
 
 if passed then
-  -- The first waiter may be dead, and others with it: those that are alive ask
-  -- again, with their tickets.
+  -- The first waiter, and others, may be dead. So the queue is emptied: waiters that are
+  -- alive ask again, with their tickets.
   local told = {}
   for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
     local channel = channel_of(member)

@@ -1,9 +1,9 @@
--- Reads the note of a lock, or replaces it if the owner still has the lock.
+-- Reads the note of a lock, or replaces it if a lease still has the lock.
 --
 -- KEYS[1] is the lock, KEYS[2] its note.
--- ARGV: nonce, and to replace it "fence owner", the note and its life in milliseconds.
--- Returns "nonce time note" with the time in microseconds; where it was to be replaced
--- "nonce 1" if the owner had the lock and otherwise "nonce 0".
+-- To read, ARGV is nonce. Returns "nonce time note", with the time in microseconds.
+-- To replace, ARGV is nonce, lease ("fence owner"), note and its life in milliseconds.
+-- Returns "nonce 1" if the lease has the lock, and otherwise "nonce 0".
 
 local nonce, lease, note, life = unpack(ARGV)
 

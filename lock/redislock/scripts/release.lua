@@ -1,22 +1,29 @@
--- Frees the lock if the owner has it, or passes on a reservation for the owner.
+-- Releases the lock if an owner has it, or hands on a reservation for that owner.
 --
--- ARGV: nonce, "fence owner " of the lease, its fence, ttl in milliseconds, and only if
--- there is one: the waiter "channel owner" that leaves the queue or '', and the first
--- waiter of the lease's process: "channel owner", the value of the lock when it holds it,
--- and its ttl. The fence is 0 if the owner has no lease.
--- Returns "nonce" if the owner had the lock, "nonce passed" if that waiter has it now,
--- and otherwise "nonce 0".
+-- ARGV:
+--   nonce
+--   lease       "fence owner " of the lease; the fence is 0 if the owner has none
+--   last_fence  that fence
+--   ttl         in milliseconds
+--   leaving     optional: the waiter "channel owner" that leaves the queue, or ''
+--   successor   optional: the first waiter of the owner's process, "channel owner"
+--   new         the value of the lock once successor has it
+--   life        the ttl of successor
+-- Returns
+--   "nonce"         the owner had the lock
+--   "nonce passed"  the owner had the lock, and successor has it now
+--   "nonce 0"       the owner did not have the lock
 --
--- Another first waiter is told to ask, and for a moment nobody else can take the lock.
--- A waiter of another process is told to ask after that moment, in case the process
--- of the first is dead.
+-- If the first waiter is not successor, the lock is reserved for the first waiter, which gets
+-- a hint to ask. The first waiter may be dead, so a waiter of another process gets a hint to
+-- ask when the reservation is over.
 
 local nonce, lease, last_fence, ttl, leaving, successor, new, life = unpack(ARGV)
 local found = redis.call('MGET', KEYS[1], KEYS[3])
 local value, heard = found[1], found[2]
 
--- The lease has the lock, and nobody waits or its process has the first waiter. Where
--- the memory of Redis is full, the rest of the script does what is needed.
+-- The most frequent cases: the lease has the lock, and nobody waits or successor is the first
+-- waiter. If the memory of Redis is full, the rest of the script handles them.
 if value and string.find(value, lease, 1, true) == 1 then
   if not heard then
     if not redis.pcall('SET', KEYS[1], last_fence, 'PX', ttl).err then
@@ -32,9 +39,8 @@ end
 
 -- include prelude.lua
 
--- tell_later tells a waiter of another process than that of first to ask when the
--- reservation for first is over: one of the two last heard of or, where neither
--- will do, the last in the queue.
+-- tell_later makes a waiter of another process than first ask when the reservation for first
+-- is over. It prefers the two waiters that asked last to others at the end of the queue.
 local function tell_later(first)
   local function tell(other)
     if channel_of(other) == channel_of(first) then
@@ -71,7 +77,7 @@ local had = is_held_by(rest, owner)
 if not had and reserved(rest) ~= owner then
   local first = leaving and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
   if first then
-    tell_later(first) -- the one that leaves may have been told
+    tell_later(first) -- the hint may have gone to the waiter that leaves
   end
   return nonce .. ' 0'
 end

@@ -1,10 +1,11 @@
--- Extends the lock if the owner still has it.
+-- Renews the lock if the lease still has it.
 --
--- ARGV: nonce, "fence owner", ttl in milliseconds, the new value or ''.
+-- ARGV: nonce, lease ("fence owner"), ttl in milliseconds, and the new value of the lock, or ''
+-- to keep the value.
 -- Returns "nonce 1" if the lease has the lock, and otherwise "nonce 0".
 --
--- The fence is compared because a late copy of the owner's own request may have
--- taken the lock again after the lease had ended.
+-- The fence is compared too: a delayed copy of the owner's first request may have taken the
+-- lock again after the lease had ended, and the lock then has another fence.
 
 -- include prelude.lua
 
