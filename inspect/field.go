@@ -5,20 +5,20 @@ import (
 	"encoding/hex"
 )
 
-// part describes a run of bits of an id.
+// part describes a field of an id: bits that follow each other.
 type part struct {
 	name   string
 	bits   int
 	number bool // the value is a number, and not a name or random bits
 }
 
-// cut returns the fields that parts make of id, whose bits they must cover.
+// cut divides id into fields. The parts must cover all bits of id.
 func cut(id []byte, parts ...part) []Field {
 	return cutInto(make([]Field, len(parts)), make([]uint64, len(parts)), id, hex.EncodeToString(id), parts)
 }
 
-// cutInto is cut for an id whose hexadecimal digits are known. It sets and returns fields,
-// whose numbers will be in numbers.
+// cutInto is cut without allocations, for an id whose hexadecimal digits are known. It sets and
+// returns fields, and stores their numbers in numbers.
 func cutInto(fields []Field, numbers []uint64, id []byte, digits string, parts []part) []Field {
 	bit := 0
 	for i, p := range parts {
@@ -33,7 +33,7 @@ func cutInto(fields []Field, numbers []uint64, id []byte, digits string, parts [
 				b = binary.BigEndian.AppendUint64(b, bitsOf(id, max(bit, at-64), at))
 			}
 			whole := hex.EncodeToString(b)
-			f.Hex = whole[len(whole)-(p.bits+3)/4:] // the first digit has what is beyond a multiple of four
+			f.Hex = whole[len(whole)-(p.bits+3)/4:] // if bits is not a multiple of 4, the first digit has fewer bits
 		}
 		if p.number {
 			numbers[i] = bitsOf(id, max(bit, end-64), end)
@@ -44,7 +44,7 @@ func cutInto(fields []Field, numbers []uint64, id []byte, digits string, parts [
 	return fields
 }
 
-// bitsOf returns the bits of id from one to another, 64 at most, as a number.
+// bitsOf returns the bits from (included) to to (excluded) of id as a number, at most 64 bits.
 func bitsOf(id []byte, from, to int) (n uint64) {
 	for from < to {
 		if from%8 == 0 && to-from >= 8 {

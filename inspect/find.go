@@ -1,16 +1,16 @@
 package inspect
 
-// Match is an id within a text: text[Start:End], and the ID that is written there.
+// Match is an id that [Find] found in a text. ID is text[Start:End].
 type Match struct {
 	Start, End int
 	ID         string
 }
 
-// Find returns the ids in text that nothing else looks like, in their order: ObjectIds,
-// UUIDs, ULIDs in capitals, TypeIDs with a prefix and gpids. Of most text it looks at one
-// byte in three.
+// Find returns the ids in text that cannot be confused with other words and numbers:
+// ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix, and gpids. They are in the order
+// of the text. nil means that there are none.
 func Find(text string) (matches []Match) {
-	end := 0 // of what was searched
+	end := 0 // text[:end] was searched
 	for at := 0; at+window <= len(text); at += window {
 		w := text[at : at+window]
 		class := classes[w[0]] & classes[w[4]] & classes[w[7]] & classes[w[11]]
@@ -33,28 +33,28 @@ func Find(text string) (matches []Match) {
 	return matches
 }
 
-// window is how many bytes [Find] looks at together. Each form that it looks for has
-// at least 23 characters of one class in a row, and so a whole window of them, wherever it
-// begins:
+// window is the number of bytes that [Find] looks at together; in most text, four of them are
+// enough to skip a window. Each form that Find looks for has at least 23 characters of one
+// class in a row, so at least one whole window lies within the form, wherever the form begins:
 //
 //	windows  |----12----|----12----|----12----|
 //	a form        [----------23---------]
 const window = 12
 
-// Classes of characters, one bit each; the bits above them are those of one form each.
+// Classes of characters, one bit each. Every higher bit is the class of one form.
 const (
 	inWord   = 1 << iota // ASCII letters and digits
-	inRow                // inWord, and what is between them in a UUID or a gpid
-	inDigits             // hexadecimal
+	inRow                // inWord, and the separators within a UUID or a gpid
+	inDigits             // hexadecimal digits
 
 	inForms = ^uint8(inWord | inRow | inDigits)
 )
 
 var (
-	// classes are the classes of each character.
+	// classes holds the classes of each character.
 	classes [256]uint8
 
-	// finders are the functions of the forms that have so many letters and digits in a row.
+	// finders[n] are the find functions of the forms whose length is n.
 	finders [32][]func(text string, from, to int) (Match, bool)
 )
 
@@ -78,7 +78,8 @@ func is(c byte, class uint8) bool { return classes[c]&class != 0 }
 
 func isHex(s string) bool { _, end := row(s, 0, 0, inDigits); return end == len(s) }
 
-// row returns where the characters of a class around s[from:to] begin and end.
+// row extends s[from:to] in both directions as long as the characters are of the class, and
+// returns the new bounds.
 func row(s string, from, to int, class uint8) (int, int) {
 	for from > 0 && is(s[from-1], class) {
 		from--
@@ -89,8 +90,8 @@ func row(s string, from, to int, class uint8) (int, int) {
 	return from, to
 }
 
-// findInRow appends the ids in text[from:to], which has only the characters of inRow, to
-// matches. The first word goes up to known at least.
+// findInRow appends the ids in text[from:to] to matches. All characters of text[from:to] are
+// of the class inRow, and those of text[from:known] are of inWord.
 func findInRow(matches []Match, text string, from, known, to int) []Match {
 	for begin := from; begin < to; begin++ {
 		_, end := row(text, begin, max(begin, known), inWord)
@@ -105,10 +106,11 @@ func findInRow(matches []Match, text string, from, known, to int) []Match {
 	return matches
 }
 
-// findAround returns the id of which the letters and digits text[from:to] are a part.
+// findAround returns the id that contains the letters and digits text[from:to].
 func findAround(text string, from, to int) (m Match, ok bool) {
 	n := to - from
-	if n > hexSize && (n <= 29 || text[to-25] == 'm') && isHex(text[to-hexSize:to]) && escapes(text, to-hexSize) { // \u003c, or colours
+	// The last characters of an escape, such as \u003c or a terminal colour, may stand before an id.
+	if n > hexSize && (n <= 29 || text[to-25] == 'm') && isHex(text[to-hexSize:to]) && escapes(text, to-hexSize) {
 		from, n = to-hexSize, hexSize
 	}
 	if n >= len(finders) {

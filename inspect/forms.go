@@ -13,36 +13,36 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// form is a way to write an id. Its row in forms is all that the readers know of it; a field
-// that is empty means that the reader does not know the form.
+// form is a notation for ids. [Scan], [ParseObjectID] and [Find] each use some of its fields;
+// if these fields are empty, that function does not read the form.
 type form struct {
 	name string
 
-	// word is a regular expression for a word that is an id in this form, for [Scan] and
-	// [ParseObjectID]. Its group is the id.
+	// word, for Scan and ParseObjectID, is a regular expression that matches a whole word in
+	// this form. Its group is the id.
 	word string
 
-	// decode is for Scan: it returns the id of a word that does not contain the id's text.
+	// decode, for Scan, returns the id of a word that encodes the bytes of the id.
 	decode func(word string) (id string, ok bool)
 
-	// shell is a regular expression for the value of _id in a document of the MongoDB
-	// shell, for Scan. Its group is the id.
+	// shell, for Scan, is a regular expression that matches the value of _id in a document
+	// of the MongoDB shell. Its group is the id.
 	shell string
 
-	// member is the only member of an object in Extended JSON, {"member": value}, which is
-	// the _id of a document, for Scan. value returns the id, or "" if there is none.
+	// member and value, for Scan, read an _id that is an object of Extended JSON with one
+	// member: {member: value}. value returns the id, or "" if there is none.
 	member string
 	value  func(json.RawMessage) (id string)
 
-	// The other fields are for [Find], in any text. The form has at least 23 of the
-	// characters in a row, and among them a row of exactly length letters and digits, with
-	// which find is called: text[from:to].
+	// The other fields are for Find. An id in this form has at least 23 of the characters in a
+	// row. Among them are exactly length letters and digits in a row, text[from:to], with
+	// which find is called.
 	characters string
 	length     int
 	find       func(text string, from, to int) (m Match, ok bool)
 }
 
-// forms are all forms. Where a word could have several of them, the first one counts.
+// forms are all forms. If a word matches several forms, the first one counts.
 var forms = [...]form{
 	{
 		name:  "call", // of a constructor, in shells and drivers
@@ -83,7 +83,7 @@ var words, shellID = func() (_, _ pattern.Late) {
 	return pattern.Of(`^(?:` + strings.Join(word, "|") + `)$`), pattern.Of(`["']?\b_id["']?\s*:\s*(?:` + strings.Join(shell, "|") + `)`)
 }()
 
-// stringIn returns the string that value is.
+// stringIn returns the JSON string in value, or "" if value is not a string.
 func stringIn(value json.RawMessage) (s string) {
 	if json.Unmarshal(value, &s) != nil {
 		return ""
@@ -91,7 +91,7 @@ func stringIn(value json.RawMessage) (s string) {
 	return s
 }
 
-// binaryIn returns the id whose bytes are in the value of $binary.
+// binaryIn returns the UUID or ObjectId whose bytes are in the value of $binary, or "".
 func binaryIn(value json.RawMessage) string {
 	var b struct {
 		Base64  []byte `json:"base64"`
@@ -109,12 +109,12 @@ func binaryIn(value json.RawMessage) string {
 	return ""
 }
 
-// proseWord is a word that is base64 by chance.
+// proseWord matches ordinary words and numbers, which are valid base64 by chance.
 var proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 
-// base64ID returns the id that a word is as twelve bytes in base64, of either alphabet.
-// Other words of 16 characters are so by chance: the bytes must have a time at which ids
-// existed.
+// base64ID returns the ObjectId whose twelve bytes a word encodes in base64, in either
+// alphabet. Many words of 16 characters are base64 by chance, so the bytes must also begin with
+// a time at which ids existed.
 func base64ID(word string) (string, bool) {
 	alphabet := base64.StdEncoding
 	if strings.ContainsAny(word, "-_") {
@@ -129,13 +129,14 @@ func base64ID(word string) (string, bool) {
 }
 
 var (
-	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
-	// a GUID or of a trace id, which others hyphenate as 8-24 or 8-4-4-24, not an id.
+	// guidStart is the beginning of a GUID or of a trace id that is hyphenated as 8-24 or
+	// 8-4-4-24. If it stands directly before 24 digits, and has both a letter and a digit,
+	// the 24 digits are not an ObjectId.
 	guidStart = pattern.Of(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
 
-	// escape may come directly before an id: an escaped character of JSON or of a
-	// URL, the beginning of bytes in PostgreSQL, a hexadecimal number, or the
-	// colours of a terminal.
+	// escape matches what may stand directly before an id although it ends with a letter or
+	// digit: an escaped character of JSON or of a URL, the beginning of bytes in PostgreSQL
+	// or of a hexadecimal number, or a colour of a terminal.
 	escape = pattern.Of(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
 
 	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
@@ -147,7 +148,7 @@ var (
 
 const longestEscape = 30
 
-// escapes reports whether an escape comes directly before text[at:].
+// escapes reports whether text[:at] ends with an escape.
 func escapes(text string, at int) bool {
 	return escape().MatchString(text[max(at-longestEscape, 0):at])
 }
@@ -167,7 +168,7 @@ func findObjectID(text string, from, to int) (m Match, ok bool) {
 	return matchAt(text, from, to)
 }
 
-// findUUID is called with the last part of a UUID.
+// findUUID is called with the last 12 digits of a UUID.
 func findUUID(text string, from, to int) (m Match, ok bool) {
 	if from -= 24; from < 0 || !uuidForm().MatchString(text[from:to]) || from > 0 && is(text[from-1], inWord) && !escapes(text, from) {
 		return m, false
@@ -182,7 +183,7 @@ func findULID(text string, from, to int) (m Match, ok bool) {
 	return matchAt(text, from, to)
 }
 
-// findTypeID is called with what follows the prefix.
+// findTypeID is called with the characters after the prefix.
 func findTypeID(text string, from, to int) (m Match, ok bool) {
 	if !typeIDSuffix().MatchString(text[from:to]) {
 		return m, false

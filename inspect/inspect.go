@@ -1,15 +1,15 @@
-// Package inspect reads ids in any text and says what they contain: the creation time and
-// the other fields, and how reliable they are.
+// Package inspect finds ids in text and says what they contain: the creation time, the other
+// fields, and how reliable both are.
 //
-// Start with [Inspect], which reads one id with nothing around it. [Scan] finds the ids in
-// what people paste: lists, documents, and single ids in the notations of shells, drivers
-// and SQL. [Find] and [FindAll] find those that nothing else looks like, in any text, such
-// as a log. [ParseObjectID] reads one ObjectId in any of the notations.
+// Start with [Inspect], which reads one id with nothing around it. [Scan] finds ids in text
+// that people paste: lists, documents, and single ids in the notations of shells, drivers and
+// SQL. [Find] and [FindAll] search any other text, such as a log, for ids that cannot be
+// confused with other words and numbers. [ParseObjectID] reads one ObjectId in any notation.
 //
-// The bytes of an ObjectId do not reveal which layout was used, so Inspect reads it under
-// all three layouts, and gives every reading a verdict and the reason for it. It recognises
-// ids of other formats by their form: UUID versions 1 to 8, ULID, KSUID, xid, Snowflake,
-// TypeID, and the gpids of package gpid.
+// The bytes of an ObjectId do not reveal which [objectid.Layout] was used. So Inspect returns
+// one [Reading] for each layout, with a [Verdict] on how reliable the reading is. Inspect
+// recognises ids of other formats by their length and characters: UUID versions 1 to 8, ULID,
+// KSUID, xid, Snowflake, TypeID, and the gpids of package gpid.
 //
 // All functions are safe for concurrent use.
 package inspect
@@ -30,28 +30,27 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// ErrUnknown is wrapped by the error that [Inspect] returns for a text that is not
-// an id of a known format.
+// ErrUnknown is wrapped by every error of [Inspect].
 var ErrUnknown = errors.New("inspect: not an id of a known format")
 
-// Options tune [Inspect]. The zero value, like a nil pointer, is ready to use.
+// Options are the options of [Inspect]. The zero Options and nil mean the defaults.
 type Options struct {
-	// Layout, if not nil, is the known or presumed layout of an ObjectId. Its
-	// reading then comes first.
+	// Layout, if not nil, is the known or presumed layout of an ObjectId. The reading under
+	// this layout comes first.
 	Layout *objectid.Layout
 
-	// Hosts are names of hosts that may have created the id. With the machine bytes
-	// of one of them, the classic layout is the likely one. Default: the name of
-	// this host.
+	// Hosts are the names of hosts that may have created the id. If an ObjectId has the
+	// machine bytes of one of these hosts, its likely layout is the classic one. nil means
+	// the name of this host.
 	Hosts []string
 
-	// Now returns the time that an id's time is compared with. Default:
+	// Now returns the current time, by which Inspect recognises ids of the future. Default:
 	// time.Now.
 	Now func() time.Time
 
-	// Buffer, if not nil, holds the next report on an ObjectId, for programs that inspect
-	// millions: the report is valid until the next call with this Buffer, and only one
-	// goroutine at a time may use it.
+	// Buffer, if not nil, holds the report on an ObjectId, which saves memory in programs
+	// that inspect millions. The report is valid until the next call with this Buffer. Only
+	// one goroutine at a time may use a Buffer.
 	Buffer *Buffer
 }
 
@@ -84,8 +83,7 @@ type Report struct {
 	// reading has none.
 	Time *time.Time
 
-	// Readings are the ways to read the id, at least one, the most plausible
-	// first.
+	// Readings are the possible readings of the id, at least one, the most plausible first.
 	Readings []Reading
 }
 
@@ -101,11 +99,11 @@ type Reading struct {
 
 	Verdict Verdict
 
-	// Reason is the reason for the verdict, in a few words.
+	// Reason is the reason for the verdict, in a few words for people.
 	Reason string
 
-	// Time is the creation time in UTC, as exact as the format has it, or nil if
-	// the format has none or the time is after the year 9999.
+	// Time is the creation time in UTC, with the precision of the format. It is nil if the
+	// format has no time, or if the time is after the year 9999.
 	Time *time.Time
 
 	// Fields are the parts of the id, in the order of its bits.
@@ -116,15 +114,16 @@ type Reading struct {
 type Field struct {
 	Name string
 
-	// Bit is where the field begins, counted from the id's most significant
-	// bit, and Bits is its length.
-	Bit  int
+	// Bit is the position of the field's first bit; the most significant bit of the id is 0.
+	Bit int
+
+	// Bits is the number of bits of the field.
 	Bits int
 
-	// Hex is the field's value in hexadecimal digits, as many as it needs.
+	// Hex is the field's value in hexadecimal digits, Bits/4 digits rounded up.
 	Hex string
 
-	// Number is the field's value where it is a number, otherwise nil.
+	// Number is the field's value if it is a number, otherwise nil.
 	Number *uint64
 }
 
@@ -146,10 +145,10 @@ type kind struct {
 	format Format
 	name   string // for people
 	read   func(string, Options) (Report, bool)
-	forms  map[int]string // describe the ids of each length, for an error; nil if others have that length
+	forms  map[int]string // descriptions of the format's ids, by their length, for errors; nil if there are none
 }
 
-// kinds are all formats, in the order in which they are tried.
+// kinds are all formats, in the order in which Inspect tries them.
 var kinds = []kind{
 	{ObjectID, "ObjectId", readObjectID, map[int]string{24: "an ObjectId has 24 hexadecimal digits"}},
 	{UUID, "UUID", readUUID, map[int]string{
@@ -164,38 +163,38 @@ var kinds = []kind{
 	{GPID, "gpid", readGPID, nil},
 }
 
-// Formats returns all formats, in a slice that belongs to the caller.
+// Formats returns all formats in a new slice.
 func Formats() []Format { return each.Of(kinds, func(k kind) Format { return k.format }) }
 
-// Names returns the names of all formats for people, as a list in words.
+// Names returns the names of all formats for people, separated by commas.
 func Names() string {
 	return strings.Join(each.Of(kinds, func(k kind) string { return k.name }), ", ")
 }
 
-// Verdict is how far a [Reading] can be believed.
+// Verdict is how reliable a [Reading] is.
 type Verdict string
 
 const (
-	// Likely is the best reading of a plausible id.
+	// Likely is a plausible reading that is better than all others.
 	Likely Verdict = "likely"
-	// Possible is a plausible reading beside a better or an equally good one.
+	// Possible is a plausible reading that may be wrong, because others are as good or better.
 	Possible Verdict = "possible"
 	// Unlikely is a reading that is not plausible.
 	Unlikely Verdict = "unlikely"
-	// Bound is an id with only a time: an end of a range, and hardly the id of
-	// anything.
+	// Bound is the reading of an id that marks an end of a range, such as an ObjectId with
+	// only a time. It hardly identifies a document.
 	Bound Verdict = "bound"
 )
 
 // verdicts are all verdicts, best first.
 var verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
 
-// Verdicts returns all verdicts, best first, in a slice that belongs to the caller.
+// Verdicts returns all verdicts in a new slice, best first.
 func Verdicts() []Verdict { return slices.Clone(verdicts) }
 
-// Inspect reads s, an id with nothing around it. If s is not an id of a known
-// format, the error wraps [ErrUnknown] and describes an id of its length. A nil o
-// means the defaults.
+// Inspect reads s, an id with nothing around it. A nil o means the defaults. If s is not an id
+// of a known format, the error wraps [ErrUnknown] and says what an id of this length looks
+// like.
 func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
 	for _, k := range kinds {
@@ -226,9 +225,9 @@ func unknown(s string) error {
 	return fmt.Errorf("%w: %q (length %d); %s", ErrUnknown, s, n, kinds[0].forms[24])
 }
 
-// judge gives r the time t. If that is plausible for a format that exists since
-// first, r gets the verdict good for the given reason. A time that RFC 3339 cannot
-// write is left out.
+// judge sets the time of r to t, unless RFC 3339 cannot express t, and sets the verdict. If t
+// is neither before first, when the format came into use, nor in the future, the verdict is
+// good, for the given reason.
 func (r *Reading) judge(t, first time.Time, o Options, good Verdict, reason string) {
 	t = t.UTC()
 	if t.Year() <= 9999 {

@@ -11,14 +11,14 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// layoutParts are the fields of an ObjectId, under each layout.
+// layoutParts are the fields of an ObjectId under each layout.
 var layoutParts = [...][]part{
 	objectid.Modern:  {{"seconds", 32, true}, {"process", 40, false}, {"counter", 24, true}},
 	objectid.Classic: {{"seconds", 32, true}, {"machine", 24, false}, {"pid", 16, true}, {"counter", 24, true}},
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
-// Buffer holds one report on an ObjectId, see [Options]. The zero Buffer is ready to use.
+// Buffer holds one report on an ObjectId, for [Options]. The zero Buffer is ready to use.
 type Buffer struct {
 	readings [3]Reading
 	fields   [3][4]Field
@@ -66,7 +66,7 @@ func layoutsByLikelihood(t time.Time, hint *objectid.Layout) []objectid.Layout {
 	return append([]objectid.Layout{*hint}, others...)
 }
 
-// hostOf returns the one of the hosts whose machine bytes id has, or "".
+// hostOf returns the host whose machine bytes are those of id, or "" if it is none of hosts.
 func hostOf(id objectid.ID, hosts []string) string {
 	machine, _ := classic.Split(id)
 	for _, host := range hosts {
@@ -77,8 +77,8 @@ func hostOf(id objectid.ID, hosts []string) string {
 	return ""
 }
 
-// judgeLayout returns how well the layout fits the id and its time. host is that of
-// its machine bytes, see hostOf.
+// judgeLayout returns how well the layout fits the id and its time. host is the result of
+// hostOf.
 func judgeLayout(id objectid.ID, layout objectid.Layout, host string, o Options) (Verdict, string) {
 	t := id.Time()
 	switch {

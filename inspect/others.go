@@ -70,11 +70,11 @@ var services = []struct {
 	{"sonyflake", 1409529600000, []part{{"sign", 1, false}, {"centiseconds", 39, true}, {"sequence", 8, true}, {"machine", 16, true}}},
 }
 
-// timeUnits are the milliseconds of a unit, by the name of the field.
+// timeUnits are the units of the fields that hold a time, in milliseconds, by field name.
 var timeUnits = map[string]int64{"milliseconds": 1, "centiseconds": 10}
 
-// readSnowflake reads decimal numbers of 15 to 19 digits: with fewer, the times of
-// all services are within the first days of their epochs.
+// readSnowflake reads decimal numbers of 15 to 19 digits. A shorter number would be from the
+// first days of every service, so it is hardly a Snowflake.
 func readSnowflake(s string, o Options) (Report, bool) {
 	if len(s) < 15 || s[0] < '1' || s[0] > '9' {
 		return Report{}, false

@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// around are characters that separate ids and belong to none.
-	around = " \t\r\n,;[]"
+	// separators are characters that are between ids and are not part of an id.
+	separators = " \t\r\n,;[]"
 
-	// mark is what some programs write before a text in UTF-8.
+	// mark is the byte order mark, which some programs write before a text in UTF-8.
 	mark = "\ufeff"
 )
 
-// idLike has the length and the characters of an id of some format.
+// idLike matches words that have the length and the characters of an id of any format.
 var idLike = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
 
-// ParseObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
-// in any notation around them that [Scan] reads, with or without a comma or semicolon
-// after it.
+// ParseObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or in
+// any notation that [Scan] reads, such as ObjectId("..."). Spaces, commas, semicolons and
+// square brackets around it are ignored. ok is false if text is anything else.
 func ParseObjectID(text string) (id objectid.ID, ok bool) {
 	if len(text) != hexSize {
 		// Trim is several times as fast for a set of ASCII alone.
-		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), around))
+		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), separators))
 	}
 	ok = len(text) == hexSize && id.Set(text) == nil
 	return id, ok
 }
 
-// unwrap returns what is at the place of an id in s, a single word in one of the forms; or
-// "" if s is more than that.
+// unwrap removes the notation around the id in s: of ObjectId("x") it returns x, which need
+// not be a valid id. It returns "" if s is not a single word in one of the forms.
 func unwrap(s string) string {
 	inner := s
 	if args, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(args, ")") {
@@ -45,28 +45,28 @@ func unwrap(s string) string {
 			inner = inner[1 : n+1]
 		}
 	}
-	if objectid.Valid(inner) { // most of what programs print: no need to look further
+	if objectid.Valid(inner) { // the fast path for most texts that programs print
 		return inner
 	}
 	m := words().FindStringSubmatch(strings.Trim(s, "`"))
 	return strings.Join(m[min(1, len(m)):], "")
 }
 
-// inText returns what is in buf, a line or a quoted word. If the text could be several of
-// these, the first one counts:
+// inText returns the ids in buf, which is a line or a quoted word. If the text matches several
+// rows of this list, the first one counts:
 //
 //  1. one id of any format, in one of the forms
-//  2. one id whose form does not contain its text
-//  3. a list of words that could all be ids
-//  4. ids anywhere, see [Find]
-//  5. a word at the place of an id, which is not one
+//  2. one id whose bytes are encoded, see form.decode
+//  3. a list of words that all look like ids
+//  4. ids that [Find] finds anywhere in the text
+//  5. a word in one of the forms that is not an id, which Inspect will refuse
 func (s *scanner) inText(line int) []result {
 	text := string(s.buf)
 	if id := strings.TrimRight(text, "\r\n"); objectid.Valid(id) {
-		s.one[0] = result{Found: Found{Line: line, Text: id}} // in every line of a list: no need to look further
+		s.one[0] = result{Found: Found{Line: line, Text: id}} // the fast path for the lines of a list
 		return s.one[:]
 	}
-	trimmed := strings.Trim(text, around+mark)
+	trimmed := strings.Trim(text, separators+mark)
 	if trimmed == "" {
 		return nil
 	}
@@ -100,7 +100,7 @@ func isID(s string) bool {
 	return err == nil
 }
 
-// wordList returns the words of s if all of them could be ids.
+// wordList returns the words of s if all of them look like ids, otherwise nil.
 func wordList(line int, s string) (ids []result) {
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
 		id := unwrap(w)
@@ -112,7 +112,7 @@ func wordList(line int, s string) (ids []result) {
 	return ids
 }
 
-// anywhere returns the ids within s that are recognised wherever they are.
+// anywhere returns the ids that [Find] finds in s.
 func anywhere(line int, s string) (ids []result) {
 	for _, m := range Find(s) {
 		ids = append(ids, result{Found: foundAt(line, s, m)})
@@ -154,8 +154,8 @@ func inDocument(line int, text []byte) []result {
 		}
 		return resultAt(line, whole, id, max(strings.Index(whole, `"`+name+`"`), 0))
 	}
-	// Only _id is certainly the id of the document. Lines of logs have other things
-	// in their id.
+	// Only the member _id is certainly the id of the document. In lines of logs the member id
+	// can mean anything, so ids in other members count too.
 	if _, sure := members["_id"]; !sure {
 		if ids := anywhere(line, whole); ids != nil {
 			return ids
@@ -195,20 +195,22 @@ func idValue(value json.RawMessage) (string, error) {
 	return "", fmt.Errorf("%s is not an id", quoteShort(value))
 }
 
-// refused returns that there is no id in a piece that begins on the line.
-func refused(line int, err error) []result { return []result{{Found{Line: line}, err}} }
+// refused returns the error of a piece without an id. The piece begins on the line.
+func refused(line int, err error) []result {
+	return []result{{Found{Line: line}, fmt.Errorf("inspect: %w", err)}}
+}
 
-// resultAt returns the id of a piece, and what is around its text where that is after the
-// byte from.
+// resultAt returns the id of a piece, with the text around it. It looks for the id in
+// piece[from:]; an id that is not there was encoded, and has no text around it.
 func resultAt(line int, piece, id string, from int) []result {
 	at := strings.Index(piece[from:], id)
-	if at < 0 { // it is encoded
+	if at < 0 {
 		return []result{{Found: Found{Line: line, Text: id}}}
 	}
 	return []result{{Found: foundAt(line, piece, Match{from + at, from + at + len(id), id})}}
 }
 
-// foundAt describes an id in a piece.
+// foundAt describes the id m of a piece. line is where the piece begins.
 func foundAt(line int, piece string, m Match) Found {
 	const keep = 40
 	before, after := piece[:m.Start], strings.TrimRight(piece[m.End:], "\r\n")

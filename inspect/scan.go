@@ -13,30 +13,30 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Found is an id in a text, and where it is.
+// Found is an id that [Scan] or [FindAll] found in a text.
 type Found struct {
-	// Line is the line on which the piece begins, counted from 1.
+	// Line is the line of the text, counted from 1. If the id is part of a document, it is
+	// the first line of the document.
 	Line int
 
-	// Text is the id as it is written, or its digits if it is written as bytes. It need
-	// not be valid: Scan returns any word at the position of an id, and [Inspect] says
-	// whether the word is an id.
+	// Text is the id as it is written in the text. If the text has the bytes of the id in
+	// base64, Text is the id in its usual form. Scan also returns words that only look like
+	// ids; [Inspect] refuses them.
 	Text string
 
-	// Before and After are the text around the id in its piece. Of a long text
-	// only the 40 characters next to the id are left, and "..." in place of the
-	// others.
+	// Before and After are the text before and after the id in its line or document: at most
+	// 40 characters next to the id, with "..." in place of the others.
 	Before, After string
 }
 
-// result is what [Scan] yields.
+// result is one pair that [Scan] yields.
 type result struct {
 	Found
 	err error
 }
 
-// ErrNoID is wrapped by the error of a piece of text in which no id is expected: a line
-// of a log, a heading, a document without _id.
+// ErrNoID is wrapped by errors of [Scan] about text in which no id is expected: a line of a
+// log, a heading, a document without _id.
 var ErrNoID = errors.New("inspect: no id")
 
 // noID is an error that wraps [ErrNoID].
@@ -47,33 +47,33 @@ func (e noID) Error() string { return string(e) }
 func (e noID) Is(target error) bool { return target == ErrNoID }
 
 const (
-	// maxLine is the longest line that is held at once.
+	// maxLine is the length of the longest line that is held in memory.
 	maxLine = 1 << 20
 
-	// maxDocument is the longest document that is held at once: the largest that
-	// MongoDB stores has 16 MiB, and up to four times as much as Extended JSON.
+	// maxDocument is the length of the longest document that is held in memory. MongoDB
+	// stores documents of up to 16 MiB, which take up to four times as much in Extended JSON.
 	maxDocument = 64 << 20
 
 	bufferSize = 64 << 10
 )
 
-// Scan finds ids in r, as people paste them: bare, in quotes, as ObjectId("...")
-// or {"$oid":"..."}, several on a line, and in JSON documents, of which it takes the
-// member _id (or else id), whether there is one on each line, or an array of them,
-// or one over many lines. Documents in the notation of the MongoDB shell are read
-// as well. Within a line of a log it finds what [Find] finds; ids of the other
-// formats look like any other word or number there. Text in UTF-16 with a byte order
-// mark, as Windows PowerShell writes it, is converted.
+// Scan finds ids in text that people paste. It reads ids bare, in quotes, or in a notation such
+// as ObjectId("...") or {"$oid":"..."}, one or several on a line. Of a document, in JSON or in
+// the notation of the MongoDB shell, it takes the member _id, or the member id if there is no
+// _id. There may be a document on each line, an array of documents, or a document of many
+// lines. In other text, such as a log, Scan finds the ids that [Find] finds. Text in UTF-16
+// with a byte order mark, as Windows PowerShell writes it, is converted.
 //
-// It yields what it finds in the order of the text. For a piece that it cannot read it
-// yields an error, which wraps [ErrNoID] if no id is expected there, and a Found with
-// only the Line; then it goes on. After an error of r, which it yields too, it stops. It
-// holds one line of up to 1 MiB or one document of up to
-// 64 MiB at a time; longer ones are cut there.
+// Scan yields the ids in the order of the text. For a line or document that it cannot read, it
+// yields an error, with a Found that has only the Line, and continues. The error wraps
+// [ErrNoID] if no id is expected there. An error of r is yielded last.
+//
+// Scan holds one line of up to 1 MiB or one document of up to 64 MiB in memory. It cuts longer
+// ones there.
 func Scan(r io.Reader) iter.Seq2[Found, error] { return pieces(r, (*scanner).piece) }
 
-// FindAll finds ids in any text, as [Find] does in each line of up to 1 MiB. The only
-// error that it yields is that of r, which comes last.
+// FindAll yields the ids that [Find] finds in each line of r. It cuts lines after 1 MiB. The
+// only error that it yields is an error of r, which comes last.
 func FindAll(r io.Reader) iter.Seq2[Found, error] {
 	return pieces(r, func(s *scanner) []result {
 		line := s.line
@@ -82,7 +82,7 @@ func FindAll(r io.Reader) iter.Seq2[Found, error] {
 	})
 }
 
-// pieces yields what next finds in piece after piece of r.
+// pieces calls next for each piece of r, and yields the results.
 func pieces(r io.Reader, next func(*scanner) []result) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		size := bufferSize
@@ -100,10 +100,10 @@ func pieces(r io.Reader, next func(*scanner) []result) iter.Seq2[Found, error] {
 			}
 		}
 		if s.err == io.EOF && s.depth > 0 {
-			yield(Found{Line: s.line}, errors.New("an array begins but does not end: the text is cut off"))
+			yield(Found{Line: s.line}, errors.New("inspect: an array begins but does not end: the text is cut off"))
 		}
 		if s.err != io.EOF {
-			yield(Found{Line: s.line}, fmt.Errorf("read: %w", s.err))
+			yield(Found{Line: s.line}, fmt.Errorf("inspect: read: %w", s.err))
 		}
 	}
 }
@@ -114,18 +114,18 @@ type scanner struct {
 	line int   // of the next byte
 	err  error // of r, once there is one
 	buf  []byte
-	one  [1]result // what most pieces have
+	one  [1]result // memory for the only result of a piece, as most pieces have one
 
-	// depth is how many brackets are open in a text that is one array.
+	// depth is the number of open brackets if the text is an array.
 	depth   int
 	started bool // something other than space was read
 
-	// byLine is set once a document did not end: from there on each line is a
-	// piece, so that one stray brace does not swallow the rest.
+	// byLine is set when a document does not end: from its first line on, each line is a
+	// piece, so that one stray brace does not swallow the rest of the text.
 	byLine bool
 }
 
-// piece reads the next piece and returns what is in it.
+// piece reads the next piece and returns the ids in it.
 func (s *scanner) piece() []result {
 	line := s.line
 	c, ok := s.next()
@@ -149,15 +149,14 @@ func (s *scanner) piece() []result {
 	return s.inText(line)
 }
 
-// opens reports whether the bracket that was just read begins an array of documents
-// or of words, and is not part of a line.
+// opens reports whether the bracket that was just read begins an array of documents or of
+// words. Otherwise it is part of a line.
 func (s *scanner) opens() bool {
 	following, _ := s.r.Peek(1)
 	return len(following) == 0 || strings.IndexByte("{[]\"'\r\n ", following[0]) >= 0
 }
 
-// bracket counts the brackets of a text that begins with an array of documents or
-// of quoted words.
+// bracket counts the open brackets of a text that is an array of documents or of quoted words.
 func (s *scanner) bracket(c byte) {
 	switch {
 	case c == ']':
@@ -198,8 +197,8 @@ func (s *scanner) restOfLine() {
 	}
 }
 
-// quoted reads up to the closing quote. It reports whether the quoted word is a
-// piece of its own, as in a list, and not the beginning of a line.
+// quoted reads up to the closing quote. It reports whether the quoted word is a piece of its
+// own, as in a list. Otherwise it is the beginning of a line.
 func (s *scanner) quoted(quote byte) bool {
 	for {
 		c, ok := s.next()
@@ -214,7 +213,7 @@ func (s *scanner) quoted(quote byte) bool {
 	}
 }
 
-// document reads up to the brace that closes the one that was just read.
+// document reads the rest of a document, whose opening brace was just read.
 func (s *scanner) document(line int) []result {
 	depth := 1
 	var quote byte
@@ -245,17 +244,17 @@ func (s *scanner) document(line int) []result {
 	return inDocument(line, s.buf)
 }
 
-// broken returns what is in a document that was cut off before another began.
+// broken returns the error of a document that does not end before the next one begins.
 func (s *scanner) broken(line int) []result {
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
 	return refused(line, fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first)))
 }
 
-// unfinished goes back to the first line of a document that does not end, to
-// read the text from there line by line.
+// unfinished returns the error of a document that does not end. It goes back to the first line
+// of the document, to read the text from there line by line.
 func (s *scanner) unfinished(line int) []result {
 	again := bytes.Clone(s.buf)
 	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), bufferSize)
 	s.line, s.byLine, s.err = line, true, nil
-	return refused(line, noID("a document begins but does not end; read from here line by line"))
+	return refused(line, noID("a document begins but does not end; reading line by line from here"))
 }

@@ -59,18 +59,18 @@ func TestScan(t *testing.T) {
 		{"UUID as URN", "urn:uuid:" + u, "1 " + u + "\n"},
 		{"JSON lines", `{"_id":{"$oid":"` + a + `"},"ref":{"$oid":"` + b + `"}}` + "\n" + `{"x":1,"_id":{"$oid":"` + b + `"}}` + "\n", "1 " + a + "\n2 " + b + "\n"},
 		{"_id of a string", `{ "_id" : "ac3", "name" : "x" }`, "1 ac3\n"},
-		{"_id of a number", `{"_id":42}`, `1!member "_id": "42" is not an id` + "\n"},
-		{"_id of null", `{"_id":null}`, `1!member "_id": "null" is not an id` + "\n"},
-		{"_id with another wrapper", `{"_id":{"$date":"12"}}`, `1!member "_id": "{\"$date\":\"12\"}" is not an id` + "\n"},
+		{"_id of a number", `{"_id":42}`, `1!inspect: member "_id": "42" is not an id` + "\n"},
+		{"_id of null", `{"_id":null}`, `1!inspect: member "_id": "null" is not an id` + "\n"},
+		{"_id with another wrapper", `{"_id":{"$date":"12"}}`, `1!inspect: member "_id": "{\"$date\":\"12\"}" is not an id` + "\n"},
 		{"_id of a long number", `{"_id":175928847299117063}`, "1 175928847299117063\n"},
 		{"_id of a long number, canonical", `{"_id":{"$numberLong":"175928847299117063"}}`, "1 175928847299117063\n"},
 		{"_id of a binary UUID", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}}`, "1 " + u + "\n"},
-		{"_id of other bytes", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"00"}}}`, `1!member "_id": "{\"$binary\":{\"base64\":\"wjKrAJQUEeyzyJ9r3s7YRg==\",\"subType\":\"0"... is not an id` + "\n"},
+		{"_id of other bytes", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"00"}}}`, `1!inspect: member "_id": "{\"$binary\":{\"base64\":\"wjKrAJQUEeyzyJ9r3s7YRg==\",\"subType\":\"0"... is not an id` + "\n"},
 		{"id of a log line", `{"id":51803,"attr":{"filter":{"_id":{"$oid":"` + a + `"}}}}`, "1 " + a + "\n"},
 		{"id of a request", `{"id":"req-17","msg":"order ` + a + ` failed"}`, "1 " + a + "\n"},
-		{"id that is none", `{"id":51803}`, `1!member "id": "51803" is not an id` + "\n"},
-		{"array cut off", "[\n{\"_id\":{\"$oid\":\"" + a + "\"}},\n", "2 " + a + "\n3!an array begins but does not end: the text is cut off\n"},
-		{"array of strings cut off", `["` + a + `",`, "1 " + a + "\n1!an array begins but does not end: the text is cut off\n"},
+		{"id that is none", `{"id":51803}`, `1!inspect: member "id": "51803" is not an id` + "\n"},
+		{"array cut off", "[\n{\"_id\":{\"$oid\":\"" + a + "\"}},\n", "2 " + a + "\n3!inspect: an array begins but does not end: the text is cut off\n"},
+		{"array of strings cut off", `["` + a + `",`, "1 " + a + "\n1!inspect: an array begins but does not end: the text is cut off\n"},
 		{"brackets of a log", "[2026-11-20] " + a + "\n[2026-11-20] [x] " + b + "\n", "1 " + a + "\n2 " + b + "\n"},
 		{"colours", "\x1b[31mERROR\x1b[0m order \x1b[1m" + a + "\x1b[0m failed", "1 " + a + "\n"},
 		{"underscore", "job order_" + a + "_1 failed", "1 " + a + "\n"},
@@ -87,7 +87,7 @@ func TestScan(t *testing.T) {
 		{"neighbours", a + "/" + b + "/" + a, "1 " + a + "\n1 " + b + "\n1 " + a + "\n"},
 		{"_id of a UUID", `{"_id":{"$uuid":"` + u + `"}}`, "1 " + u + "\n"},
 		{"id", `{"id":"` + a + `","time":"x"}`, "1 " + a + "\n"},
-		{"no _id", `{"name":"x"}`, `1!a document without "_id": "{\"name\":\"x\"}"` + "\n"},
+		{"no _id", `{"name":"x"}`, `1!inspect: a document without "_id": "{\"name\":\"x\"}"` + "\n"},
 		{"a reference", `{"user":{"$oid":"` + a + `"}}`, "1 " + a + "\n"},
 		{"nested _id first", `{"n":{"_id":{"$oid":"` + b + `"}},"_id":{"$oid":"` + a + `"}}`, "1 " + a + "\n"},
 		{"escapes", `{"_id":{"$oid":"\u0035` + a[1:] + `"}}`, "1 " + a + "\n"},
@@ -101,19 +101,19 @@ func TestScan(t *testing.T) {
 		{"list with a bad one", a + " " + b[:23] + "x", "1 " + a + "\n1 " + b[:23] + "x\n"},
 		{"log", "2026-11-20T12:00:00Z user=" + a + " order=" + b + " GET /u/" + u + "?x HTTP/1.1", "1 " + a + "\n1 " + b + "\n1 " + u + "\n"},
 		{"log that begins with quotes", `"GET /u/` + a + ` HTTP/1.1" 200`, "1 " + a + "\n"},
-		{"longer runs of digits", "sha1 " + a + "00112233445566aa", `1!no id in "sha1 ` + a + `00112233445566aa"` + "\n"},
+		{"longer runs of digits", "sha1 " + a + "00112233445566aa", `1!inspect: no id in "sha1 ` + a + `00112233445566aa"` + "\n"},
 		{"a word of 8 letters before", "request1 -> " + a + " failed", "1 " + a + "\n"},
-		{"words of 14 characters", "abcdefghijklmn abcdefghijklmn", `1!no id in "abcdefghijklmn abcdefghijklmn"` + "\n"},
+		{"words of 14 characters", "abcdefghijklmn abcdefghijklmn", `1!inspect: no id in "abcdefghijklmn abcdefghijklmn"` + "\n"},
 		{"words of 15 and 36", "abcdefghijklmno xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "1 abcdefghijklmno\n1 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"},
-		{"words of 37", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", `1!no id in "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxx"...` + "\n"},
-		{"60 characters without an id", "nothing to see here, " + strings.Repeat("an ", 12) + "and", `1!no id in "nothing to see here, ` + strings.Repeat("an ", 12) + `and"` + "\n"},
+		{"words of 37", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", `1!inspect: no id in "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxx"...` + "\n"},
+		{"60 characters without an id", "nothing to see here, " + strings.Repeat("an ", 12) + "and", `1!inspect: no id in "nothing to see here, ` + strings.Repeat("an ", 12) + `and"` + "\n"},
 		{"16 bytes as SQL writes them", "x'" + strings.ReplaceAll(u, "-", "") + "'", "1 " + strings.ReplaceAll(u, "-", "") + "\n"},
-		{"_id of a number of 14 digits", `{"_id":17592884729911}`, `1!member "_id": "17592884729911" is not an id` + "\n"},
+		{"_id of a number of 14 digits", `{"_id":17592884729911}`, `1!inspect: member "_id": "17592884729911" is not an id` + "\n"},
 		{"_id of a number of 15 digits", `{"_id":175928847299117}`, "1 175928847299117\n"},
-		{"prose", "nothing to see here", `1!no id in "nothing to see here"` + "\n"},
+		{"prose", "nothing to see here", `1!inspect: no id in "nothing to see here"` + "\n"},
 		{"a word", "hello\n" + a, "1 hello\n2 " + a + "\n"},
-		{"document cut off", `{"_id":{"$oid":"` + a + `"},"n":` + "\n" + `{"_id":{"$oid":"` + b + `"}}`, `1!a document begins but does not end before the next: "{\"_id\":{\"$oid\":\"` + a + `\"},\"n\":"` + "\n2 " + b + "\n"},
-		{"stray brace", "{ oops\n" + a + "\n" + b + "\n", "1!a document begins but does not end; read from here line by line\n1!no id in \"{ oops\"\n2 " + a + "\n3 " + b + "\n"},
+		{"document cut off", `{"_id":{"$oid":"` + a + `"},"n":` + "\n" + `{"_id":{"$oid":"` + b + `"}}`, `1!inspect: a document begins but does not end before the next: "{\"_id\":{\"$oid\":\"` + a + `\"},\"n\":"` + "\n2 " + b + "\n"},
+		{"stray brace", "{ oops\n" + a + "\n" + b + "\n", "1!inspect: a document begins but does not end; reading line by line from here\n1!inspect: no id in \"{ oops\"\n2 " + a + "\n3 " + b + "\n"},
 		{"binary", "\x00\xff\xfe\n" + a, "1 \x00\xff\xfe\n2 " + a + "\n"},
 	} {
 		for reader, r := range map[string]io.Reader{
@@ -150,7 +150,7 @@ func TestScanTellsWhatItStripped(t *testing.T) {
 func TestScanReportsReadErrors(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	got := scan(io.MultiReader(strings.NewReader(a+"\n"+b), iotest.ErrReader(broken)))
-	if want := "1 " + a + "\n2 " + b + "\n2!read: the disk is gone\n"; got != want {
+	if want := "1 " + a + "\n2 " + b + "\n2!inspect: read: the disk is gone\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -187,7 +187,7 @@ func TestNeighbours(t *testing.T) {
 		text := "log " + a + string(c) + " end"
 		want := "1 " + a + "\n"
 		if strings.ContainsRune("09AZaz", c) {
-			want = fmt.Sprintf("1!no id in %q\n", text)
+			want = fmt.Sprintf("1!inspect: no id in %q\n", text)
 		}
 		if got := scan(strings.NewReader(text)); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)

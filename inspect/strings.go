@@ -11,8 +11,9 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// typeID is a prefix and a UUID in the digits of a ULID, after version 0.3 of the
-// TypeID specification. The prefix may be absent, but such an id looks like a ULID.
+// typeID matches a TypeID: a prefix, and a UUID in the digits of a ULID (version 0.3 of the
+// TypeID specification). The specification allows an id without a prefix, but Inspect reads
+// that as a ULID.
 var typeID = pattern.Of(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
 
 func readTypeID(s string, o Options) (Report, bool) {

@@ -11,7 +11,7 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-// uuidParts are the fields of a UUID of each version, after RFC 9562.
+// uuidParts are the fields of a UUID of each version (RFC 9562).
 var uuidParts = map[uuid.Version][]part{
 	1: {{"time_low", 32, false}, {"time_mid", 16, false}, {"version", 4, true}, {"time_high", 12, false}, {"variant", 2, true}, {"clock_sequence", 14, true}, {"node", 48, false}},
 	2: {{"local_id", 32, true}, {"time_mid", 16, false}, {"version", 4, true}, {"time_high", 12, false}, {"variant", 2, true}, {"clock_sequence", 6, true}, {"local_domain", 8, true}, {"node", 48, false}},
@@ -23,7 +23,7 @@ var uuidParts = map[uuid.Version][]part{
 	8: {{"custom_a", 48, false}, {"version", 4, true}, {"custom_b", 12, false}, {"variant", 2, true}, {"custom_c", 62, false}},
 }
 
-// timeless describes the versions without a time.
+// timeless says why a UUID of these versions has no time.
 var timeless = map[uuid.Version]string{
 	3: "the MD5 of a name: no time in it",
 	4: "random: no time in it",
@@ -70,15 +70,15 @@ func readUUID(s string, o Options) (Report, bool) {
 	return report, true
 }
 
-// uuidTime returns the time in a UUID of version 1, 2, 6 or 7. Version 2 keeps
-// only its upper part, so the time is the earliest that it can be.
+// uuidTime returns the time in a UUID of version 1, 2, 6 or 7. Version 2 has only the upper
+// part of the time, so the result is the earliest time that the UUID can have.
 func uuidTime(id uuid.UUID) time.Time {
 	ticks := id.Time()
 	switch id.Version() {
 	case 2:
 		copy(id[:4], []byte{0, 0, 0, 0})
 		ticks = id.Time()
-	case 6: // the library counts the version's bits in
+	case 6: // the library wrongly reads the bits of the version as a part of the time
 		upper := binary.BigEndian.Uint64(id[:8])
 		ticks = uuid.Time(upper>>16<<12 | upper&0x0FFF)
 	}
