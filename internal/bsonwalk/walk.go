@@ -1,6 +1,5 @@
-// Package bsonwalk reads the elements of BSON documents, also of documents that
-// cannot be trusted, without decoding or allocating anything. The format is that
-// of the BSON specification, version 1.1.
+// Package bsonwalk reads the elements of a BSON document (version 1.1 of the specification)
+// without decoding their values or allocating memory. The document need not be trusted.
 //
 //	w := bsonwalk.New(doc)
 //	for w.Next() {
@@ -8,8 +7,8 @@
 //	}
 //	if err := w.Err(); err != nil {
 //
-// It looks at the structure alone: whether a string is UTF-8 or a nested document
-// is sound is for the caller to find out.
+// A walk checks only the structure of the document. The caller must check the values: whether a
+// string is UTF-8, or a nested document is valid.
 package bsonwalk
 
 import (
@@ -22,43 +21,45 @@ import (
 // errShort means that a document ends too early.
 var errShort = errors.New("it ends in the middle")
 
-// Walk is a position in a document, at first before its first element. Its slices
-// are those of the document. It is not safe for concurrent use.
+// Walk is a position in a document, at first before its first element. The slices that its
+// methods return are parts of the document. Only one goroutine at a time may use a Walk.
 type Walk struct {
 	doc   []byte
 	typ   byte
-	start int // of the element
-	value int // where its value starts
-	end   int // of the element
+	start int // offset of the element
+	value int // offset of its value
+	end   int // offset of its end
 	err   error
 }
 
-// New returns a walk over doc, which is one whole document.
+// New returns a walk over doc, which is one whole document. [Walk.Err] says whether Check found
+// an error.
 func New(doc []byte) Walk { return Walk{doc: doc, end: First, err: Check(doc)} }
 
-// First is where the first element of a document starts.
+// First is the offset of the first element of a document.
 const First = 4
 
-// Check reports what is wrong with the ends of doc, which is one whole document.
+// Check checks the length at the beginning and the zero byte at the end of doc, which is one
+// whole document. nil means that both are right.
 func Check(doc []byte) error {
 	switch {
 	case len(doc) < 5:
 		return errShort
 	case uint64(binary.LittleEndian.Uint32(doc)) != uint64(len(doc)):
-		return fmt.Errorf("its length is %d bytes, it says %d", len(doc), binary.LittleEndian.Uint32(doc))
+		return fmt.Errorf("its length is %d bytes, but it says %d", len(doc), binary.LittleEndian.Uint32(doc))
 	case doc[len(doc)-1] != 0:
 		return errors.New("no zero byte at its end")
 	}
 	return nil
 }
 
-// Element is [Walk.Next] for those to whom its speed matters: the element that
-// starts at start, which is [First] or the end of another and before the last byte of
-// doc, has its value from value to end. [Check] has found nothing wrong with doc.
+// Element is a faster [Walk.Next]: it returns the offsets at which the value of an element
+// begins and ends. start is the offset of the element: [First] or the end of another element,
+// and less than len(doc)-1. The caller must call [Check] before the first call.
 func Element(doc []byte, start int) (value, end int, err error) {
 	last := len(doc) - 1
 	value = start + 1
-	for doc[value] != 0 { // names are short, so this is faster than a call; the last byte is 0
+	for doc[value] != 0 { // names are short, so this is faster than IndexByte; the last byte is 0
 		value++
 	}
 	if value == last {
@@ -74,7 +75,7 @@ func Element(doc []byte, start int) (value, end int, err error) {
 	return value, value + size, nil
 }
 
-// Wrap returns err with the name of an element, shortened if it is long.
+// Wrap returns err with the name of an element before it, cut after 100 characters.
 func Wrap(name []byte, err error) error { return fmt.Errorf("field %.100q: %w", name, err) }
 
 // Next moves to the next element. It returns false after the last one and at an
@@ -89,8 +90,8 @@ func (w *Walk) Next() bool {
 	return w.err == nil
 }
 
-// Err returns what is wrong with the document, or nil if it was read to its end
-// or is being read.
+// Err returns the error that ended the walk. It is nil before the end, and after a document
+// without errors.
 func (w *Walk) Err() error { return w.err }
 
 // Type returns the type of the element, as the specification numbers them.
@@ -102,8 +103,8 @@ func (w *Walk) Name() []byte { return w.doc[w.start+1 : w.value-1] }
 // Value returns the bytes of the element's value.
 func (w *Walk) Value() []byte { return w.doc[w.value:w.end] }
 
-// sizes has the length of the values of each type, and below 0 for the types that
-// do not exist or whose values differ in length.
+// sizes has the length of the values of each type. It is -1 for types that do not exist and
+// for types whose values differ in length.
 var sizes = func() (sizes [256]int8) {
 	for i := range sizes {
 		sizes[i] = -1
@@ -123,8 +124,8 @@ var sizes = func() (sizes [256]int8) {
 	return sizes
 }()
 
-// ValueSize returns the length of the value of type typ that b begins with. The
-// error says that there is no such type or that b is too short for the value.
+// ValueSize returns the length in bytes of the value of type typ at the beginning of b. It is an
+// error if there is no such type, or if b is too short for the value.
 func ValueSize(typ byte, b []byte) (size int, err error) {
 	if size = int(sizes[typ]); size < 0 {
 		size, err = variableSize(typ, b)
@@ -153,8 +154,8 @@ func variableSize(typ byte, b []byte) (int, error) {
 	return 0, fmt.Errorf("0x%02X is not a BSON type", typ)
 }
 
-// length reads the 32-bit length that b begins with, which is at least least, and
-// returns the length of the value: that and beyond more.
+// length reads the 32-bit length at the beginning of b and returns it plus beyond, the number
+// of bytes that it does not count. A length below least is an error.
 func length(b []byte, least, beyond uint32) (int, error) {
 	if len(b) < 4 {
 		return 0, errShort

@@ -1,4 +1,4 @@
-// Package causes says why a server does not answer.
+// Package causes says why a program could not connect to a server.
 package causes
 
 import (
@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// Of returns what is at the bottom of a failure to connect, each once: several attempts may
-// have failed, each for its own reason. The texts of the layers above are left out: drivers
-// write theirs for those who know the driver.
+// Of returns the innermost errors of err, an error of connecting to a server, separated by
+// semicolons. There are several if several attempts failed for different reasons. The texts of
+// the wrapping errors are left out, because only people who know the driver understand them.
 func Of(err error) string {
 	var found []string
 	add := func(text string) {

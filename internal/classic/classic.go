@@ -1,8 +1,8 @@
-// Package classic reads the ids of the classic layout, which holds the host and the
-// process: MongoDB's drivers wrote it until 2018, and some still do.
+// Package classic reads the host and the pid from ids of the classic layout, which MongoDB's
+// drivers wrote until 2018, and some still write.
 //
-// After the seconds come the first three bytes of the MD5 of the host's name, two
-// bytes of the pid, and a counter of three.
+// In this layout the seconds are followed by three machine bytes, which begin the MD5 of the
+// host name, by two bytes of the pid, and by a counter of three bytes.
 package classic
 
 import (
@@ -16,10 +16,11 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// lastMachine is the last result of Machine: most programs ask about one host.
+// lastMachine caches the last host and result of Machine, because most programs ask about one
+// host.
 var lastMachine atomic.Pointer[[2]string]
 
-// Machine returns the machine bytes of a host, in hexadecimal.
+// Machine returns the machine bytes of a host as 6 hexadecimal digits.
 func Machine(host string) string {
 	last := lastMachine.Load()
 	if last == nil || last[0] != host {
@@ -30,19 +31,20 @@ func Machine(host string) string {
 	return last[1]
 }
 
-// Split returns the machine bytes of id in hexadecimal, and the low 16 bits of the
+// Split returns the machine bytes of id as 6 hexadecimal digits, and the low 16 bits of the
 // pid.
 func Split(id objectid.ID) (machine string, pid int) {
 	return hex.EncodeToString(id[4:7]), int(binary.BigEndian.Uint16(id[7:]))
 }
 
-// Value returns the process value of a process, in hexadecimal.
+// Value returns the process value of a process as 10 hexadecimal digits.
 func Value(host string, pid int) string {
 	return Machine(host) + hex.EncodeToString(binary.BigEndian.AppendUint16(nil, uint16(pid)))
 }
 
-// HasPID reports whether id may hold the given pid: its low 16 bits, or the pid
-// modulo 65535 as pymongo wrote it, in either order of the bytes.
+// HasPID reports whether id may be of a process with the given pid: whether its two bytes of
+// the pid, in either order, are the low 16 bits of pid, or pid modulo 65535, which pymongo
+// wrote.
 func HasPID(id objectid.ID, pid int) bool {
 	held := binary.BigEndian.Uint16(id[7:])
 	return slices.ContainsFunc([]uint16{uint16(pid), uint16(pid % 0xffff)}, func(n uint16) bool {

@@ -1,6 +1,5 @@
-// Package era holds the facts about when ids can have been created and which
-// layouts of ObjectIds were in use then. Every package that judges the time of an id
-// takes them from here.
+// Package era knows when ids of each format can have been created, and which layouts of
+// ObjectIds were in use at which time. Every package that judges the time of an id uses it.
 package era
 
 import (
@@ -10,11 +9,11 @@ import (
 )
 
 var (
-	// First is the beginning of the year in which MongoDB was released. ObjectIds
-	// from before it are not plausible.
+	// First is the beginning of the year in which MongoDB was released. An ObjectId with an
+	// earlier time is not plausible.
 	First = date(2009, time.January)
 
-	// When other formats came into use.
+	// The times at which other formats came into use.
 	UUID  = date(1998, time.January)
 	ULID  = date(2016, time.January)
 	KSUID = date(2014, time.May) // its own epoch
@@ -24,8 +23,9 @@ var (
 	GPID     = date(2001, time.September) // the first start time with 16 digits
 )
 
-// Random is when drivers replaced machine and pid by five random bytes. Programs go on
-// for years with the driver that they were built with. What is known of the drivers:
+// Random is the time at which drivers replaced machine and pid by five random bytes. Many
+// programs run for years with the driver with which they were built. This is known of the
+// drivers:
 //
 //	classic  all until 2018         MongoDB's ObjectId specification before 2018
 //	         PyMongo before 3.8     PYTHON-1619, merged on 2018-08-23
@@ -38,18 +38,16 @@ var (
 //	         all since 2018         the ObjectId specification of 2018
 var Random = date(2018, time.August)
 
-// Use is how much a layout was in use.
+// Use says how many drivers wrote a layout.
 type Use int
 
-// The uses of a layout: no driver is known that wrote it; some did; those of most
-// languages did.
 const (
-	Unused Use = iota
-	Some
-	Most
+	Unused Use = iota // no known driver wrote it
+	Some              // some drivers wrote it
+	Most              // the drivers of most languages wrote it
 )
 
-// Used returns how much the layout was in use at time t, by the dates of releases.
+// Used returns how many drivers wrote the layout at time t, according to their release dates.
 func Used(l objectid.Layout, t time.Time) Use {
 	switch random := !t.Before(Random); {
 	case t.Before(First) || random && l == objectid.Java:
@@ -68,7 +66,7 @@ func Layouts(t time.Time) []objectid.Layout {
 	return []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
 }
 
-// Tolerance is how far the clock of another host may be ahead. An id that is
+// Tolerance is how far the clock of another host may be ahead of ours. An id whose time is
 // further ahead is from the future.
 const Tolerance = 5 * time.Minute
 
@@ -76,5 +74,5 @@ func date(year int, month time.Month) time.Time {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// IsFuture reports whether an id of time t is from the future, at the time now.
+// IsFuture reports whether t, the time of an id, is later than now by more than [Tolerance].
 func IsFuture(t, now time.Time) bool { return t.After(now.Add(Tolerance)) }

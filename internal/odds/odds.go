@@ -1,5 +1,5 @@
-// Package odds calculates the chance that processes draw the same process value, and that
-// an id is created twice. "oid odds --help" says what is assumed.
+// Package odds calculates the chance that two processes draw the same process value, and the
+// chance that two processes create the same id. "oid odds --help" lists the assumptions.
 package odds
 
 import (
@@ -14,8 +14,9 @@ import (
 	"github.com/oidkit/oid/internal/timerange"
 )
 
-// How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
-// lastBytes-1, and a counter of 3 bytes that starts at a random value.
+// A generator of the modern layout draws three random numbers at its start: a process block
+// of 4 bytes, a last byte of the process value from 0 to lastBytes-1, and the first value of
+// its counter of 3 bytes.
 const (
 	blocks    = 1 << 32
 	lastBytes = 192
@@ -25,8 +26,8 @@ const (
 // Layouts are the names of the layouts that [Of] knows.
 var Layouts = []string{"modern", "driver"}
 
-// share returns the chance that two processes share a value, if that matters with the
-// chance of overlap for each last byte that two values are apart.
+// share returns the chance that two processes draw the same block and then clash. overlap
+// returns the chance that they clash if their last bytes differ by apart.
 func share(layout string, overlap func(apart int64) float64) float64 {
 	switch layout {
 	case "modern":
@@ -37,15 +38,16 @@ func share(layout string, overlap func(apart int64) float64) float64 {
 	panic("odds: no layout " + layout)
 }
 
-// Question is what is asked: a number of processes, the ids that each creates in a second,
-// the seconds for which they run together, and the layout of the ids.
+// Question is the input of [Of].
 type Question struct {
-	Layout                   string
-	Processes, Rate, Seconds float64
+	Layout    string  // one of [Layouts]
+	Processes float64 // number of processes, a whole number
+	Rate      float64 // ids per second of each process
+	Seconds   float64 // time for which all processes run
 }
 
-// Parse reads a question as somebody typed it. Its errors begin with the name of what is
-// wrong: processes, rate or over.
+// Parse reads a question that somebody typed. Its errors begin with the name of the argument
+// that is wrong: processes, rate or over. layout is not checked.
 func Parse(processes, rate, over, layout string) (q Question, err error) {
 	q.Layout = layout
 	if q.Processes, err = strconv.ParseFloat(processes, 64); err != nil || !(q.Processes >= 1 && q.Processes <= 1e18) || q.Processes != math.Trunc(q.Processes) {
@@ -62,8 +64,8 @@ func Parse(processes, rate, over, layout string) (q Question, err error) {
 	return q, nil
 }
 
-// Of returns the chance that two processes have the same process value, and the chance
-// that two of them create the same id. It panics if there is no such layout.
+// Of returns the chance that two processes have the same process value, and the chance that
+// two processes create the same id, from 0 to 1. It panics if q.Layout is not one of [Layouts].
 func Of(q Question) (sharedValue, repeatedID float64) {
 	sharedValue = birthday(q.Processes, share(q.Layout, func(apart int64) float64 {
 		if apart > 0 {
@@ -92,37 +94,38 @@ func Text(p float64) string {
 	}
 }
 
-// longest is the number from which one is written as a power of ten.
+// longest is the smallest number that inverse writes as a power of ten.
 const longest = 1e15
 
-// inverse writes a number of 1 or more with four digits that count, and zeros in groups
-// of three after them.
+// inverse writes n, which is at least 1, with four significant digits and commas between
+// groups of three digits.
 func inverse(n float64) string {
 	text := fmt.Sprintf("%.4g", n)
 	if digits, power, large := strings.Cut(text, "e+"); large && n >= longest {
 		return digits + " × 10^" + power
 	}
-	rounded, _ := strconv.ParseFloat(text, 64) // which Sprintf has just written
+	rounded, _ := strconv.ParseFloat(text, 64) // cannot fail: Sprintf wrote text
 	return humanize.Commaf(rounded)
 }
 
-// blockShared returns the chance that sharing a block matters: the mean of matters over
-// the last bytes of two processes, by how far they are apart.
-func blockShared(matters func(apart int64) float64) float64 {
+// blockShared returns the chance that two processes with the same block clash: the mean of
+// overlap over all pairs of last bytes.
+func blockShared(overlap func(apart int64) float64) float64 {
 	var sum float64
 	for apart := range int64(lastBytes) {
-		// How often two last bytes are that far apart.
+		// weight is the chance that two last bytes differ by apart.
 		weight := float64(lastBytes-apart) * 2 / (lastBytes * lastBytes)
 		if apart == 0 {
 			weight /= 2
 		}
-		sum += weight * matters(apart)
+		sum += weight * overlap(apart)
 	}
 	return sum
 }
 
-// repeats returns the chance that two processes whose values are apart, each creating
-// rate ids a second, create an id twice in the given number of seconds.
+// repeats returns the chance that two processes with the same block create the same id within
+// the given number of seconds, if each creates rate ids a second. Their last bytes differ by
+// apart.
 func repeats(rate, seconds float64, apart int64) float64 {
 	overlap := stretchesOverlap(int64(math.Ceil(rate)), apart)
 	if rate < 1 {
@@ -131,16 +134,16 @@ func repeats(rate, seconds float64, apart int64) float64 {
 	return -math.Expm1(seconds * math.Log1p(-overlap))
 }
 
-// stretchesOverlap returns the chance that two ranges of n ids, which begin at random
-// counters under last bytes that are apart from each other, have an id in common.
+// stretchesOverlap returns the chance that two runs of n consecutive ids have an id in common.
+// They begin at random counters, and their last bytes differ by apart.
 func stretchesOverlap(n, apart int64) float64 {
-	// Among all pairs of counters, those whose distance, with apart overflows
-	// added to it, is from -(n-1) to n-1.
+	// The runs overlap if the difference of the two counters, plus apart times counters, is
+	// from -(n-1) to n-1. pairs counts the pairs of counters for which that holds.
 	pairs := atMost(n-1-apart*counters) - atMost(-n-apart*counters)
-	return float64(pairs) / (counters * counters) // exact: a power of two, and pairs is below 2^53
+	return float64(pairs) / (counters * counters) // exact: the divisor is a power of two, and pairs is below 2^53
 }
 
-// atMost returns how many of the counters' pairs have a difference of d or less.
+// atMost returns the number of pairs of counters whose difference is at most d.
 func atMost(d int64) int64 {
 	switch {
 	case d <= -counters:
@@ -159,19 +162,19 @@ func atMost(d int64) int64 {
 //
 //	1 - (1-p)(1-2p)...(1-(n-1)p)
 //
-// That is the birthday problem if p is one over the number of values. n is a
-// whole number from 1; p is between 0 and 1. The result has the full precision
-// of a float64 but for a few digits, also for very small and very large results.
+// That is the birthday problem if p is 1 divided by the number of values. n is a whole number,
+// at least 1; p is between 0 and 1. Very small and very large results are precise too: only
+// the last few digits of the float64 may be wrong.
 func birthday(n, p float64) float64 {
 	if (n-1)*p >= 1 {
 		return 1
 	}
-	return 0 - math.Expm1(logNoClash(n, p)) // and not -0
+	return 0 - math.Expm1(logNoClash(n, p)) // subtract from 0, because a minus sign would return -0
 }
 
-// logNoClash returns the natural logarithm of the product above.
+// logNoClash returns the natural logarithm of the product (1-p)(1-2p)...(1-(n-1)p).
 func logNoClash(n, p float64) float64 {
-	const few = 1 << 20 // factors are multiplied one by one up to here
+	const few = 1 << 20 // up to this n, the logarithms are added one by one
 	if n <= few {
 		var sum, rest float64 // Kahan's summation
 		for i := 1.0; i < n; i++ {
@@ -182,9 +185,9 @@ func logNoClash(n, p float64) float64 {
 		}
 		return sum
 	}
-	// The sum of log(1-ip) over i from 0 to n-1 by Euler and Maclaurin. The terms
-	// after these are smaller than the last by a factor of n^2, except where y is
-	// so near to 1 that the product is 0.
+	// The sum of log(1-ip) over i from 0 to n-1 by the Euler-Maclaurin formula. Each omitted
+	// term is smaller than the last one here by a factor of n^2, unless y is so near to 1 that
+	// the product is 0.
 	y := n * p
 	if y >= 1 {
 		return math.Inf(-1)

@@ -1,4 +1,4 @@
-// Package phrase writes numbers for people, within sentences.
+// Package phrase writes numbers, times and errors for people, as parts of sentences.
 package phrase
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// Count returns n with the noun for it: one if n is 1, otherwise many.
+// Count returns n and its noun, such as "1 id" or "1,200 ids": one is the noun in singular,
+// many in plural.
 func Count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -21,9 +22,9 @@ func Count(n int64, one, many string) string {
 	return humanize.Comma(n) + " " + many
 }
 
-// Length returns a length of time in its two largest units of d, h, m and s, such
-// as 1d19h or 40s. What is below the second unit is cut off, and so is a second unit
-// of 0. A negative length is written in its largest unit alone, such as -1d.
+// Length returns a length of time in its largest unit of d, h, m and s and the next smaller
+// unit, such as 1d19h or 40s. Smaller units are cut off. A negative length has only its largest
+// unit, such as -1d.
 func Length(d time.Duration) string {
 	seconds := int64(d / time.Second)
 	units := []struct {
@@ -49,9 +50,8 @@ func Length(d time.Duration) string {
 // secondsPerYear is the mean of the Gregorian calendar.
 const secondsPerYear = 31_556_952
 
-// Ago returns how long before now t is, or how long after it, in the largest unit:
-// "3 minutes ago", "14 years ago", "1 week from now". The web page's script follows
-// the same rule.
+// Ago returns how long before or after now t is, in the largest unit: "3 minutes ago",
+// "14 years ago", "1 week from now". The script of the web page calculates it the same way.
 func Ago(t, now time.Time) string {
 	// The library counts years of 360 days and none beyond 37.
 	switch years := (now.Unix() - t.Unix()) / secondsPerYear; {
@@ -63,8 +63,8 @@ func Ago(t, now time.Time) string {
 	return humanize.RelTime(t, now, "ago", "from now")
 }
 
-// Memo remembers texts that are often needed again, such as that of a time which many ids
-// share. The zero value is ready to use, by one goroutine.
+// Memo is a small cache of texts by their key, for example of the text of a time that many ids
+// have in common. The zero value is ready to use. Only one goroutine at a time may use a Memo.
 type Memo[K comparable] struct {
 	known [32]struct {
 		key  K
@@ -72,9 +72,9 @@ type Memo[K comparable] struct {
 	}
 }
 
-// Append appends to b what write appends for key, which is not empty. It calls write only if
-// the last key with the same slot was another one. A slot is any number, best one that
-// differs between keys.
+// Append appends the text of key to b. If the text is not in the cache, Append calls write,
+// which appends a text that is not empty to its argument. slot is any number that depends on
+// the key alone; keys with equal slots replace each other.
 func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) []byte) []byte {
 	e := &m.known[uint(slot)%uint(len(m.known))]
 	if len(e.text) == 0 || e.key != key {
@@ -83,11 +83,11 @@ func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) 
 	return append(b, e.text...)
 }
 
-// packagePrefix matches the name of a package in front of its error.
+// packagePrefix matches the name of a package before the text of its error.
 var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
 
-// Plain returns the text of an error without the names of packages, which do not help
-// those who use a program.
+// Plain returns the text of an error without the names of packages, which mean nothing to the
+// users of a program.
 func Plain(text string) string {
 	for packagePrefix().MatchString(text) {
 		text = packagePrefix().ReplaceAllString(text, "$1")
@@ -95,8 +95,8 @@ func Plain(text string) string {
 	return text
 }
 
-// Shown returns text of a stranger for people, with a sign in place of each character
-// that is hidden.
+// Shown returns a text of unknown origin as it can be shown to people: each invisible character
+// (see hidden.Rune) is replaced by U+FFFD.
 func Shown(text string) string {
 	return strings.Map(func(r rune) rune {
 		if hidden.Rune(r) {

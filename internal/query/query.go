@@ -1,6 +1,6 @@
-// Package query writes ranges of ids as conditions of query languages, ready to paste.
+// Package query writes a range of ids as a condition of a query language, ready to paste.
 //
-// [Languages] has all of them. Package timerange makes the ranges from times.
+// Start with [Languages] and [Language.Write]. Package timerange makes ranges from times.
 package query
 
 import (
@@ -18,18 +18,22 @@ type Language struct {
 	parts
 }
 
-// parts are the parts of a condition in one language. In them <id> is replaced by a bound,
-// <column> for the column, <process> for the process value, in upper case for <PROCESS>,
-// and <n> for the number of its digits.
+// parts are the parts of a condition in one language. Write replaces these placeholders:
+//
+//	<id>       the bound
+//	<column>   the name of the column
+//	<process>  the process value
+//	<PROCESS>  the process value in upper case
+//	<n>        the number of digits of the process value
 type parts struct {
-	open, end     string // around the conditions
-	single        bool   // one condition alone is written without them
-	id, idEnd     string // around the bounds
-	from, to      string
-	none          string // in place of a bound that the range does not have
-	process       string // empty if the language cannot ask for it
+	open, end     string // before and after all conditions
+	single        bool   // a single condition is written without open and end
+	id, idEnd     string // before and after the bounds
+	from, to      string // the conditions of the two bounds
+	none          string // replaces a bound that the range does not have
+	process       string // the condition on the process value; empty if the language has none
 	separator     string // between conditions
-	unconditional string // in place of all, without any condition
+	unconditional string // replaces everything if there is no condition
 }
 
 // Languages are all languages.
@@ -80,13 +84,13 @@ var Languages = []Language{
 	}},
 }
 
-// ByProcess reports whether Write can ask for a process value.
+// ByProcess reports whether a condition in l can select a process value.
 func (l Language) ByProcess() bool { return l.process != "" }
 
-// Write writes r as a condition on a field or column. Only the languages of SQL use column,
-// which they write as given. Unless process is empty, the condition is also that the ids
-// have this process value, 8 or 10 lower-case hexadecimal digits; languages without ByProcess
-// ignore it.
+// Write returns r as a condition. column is the name of the column, for the languages of SQL;
+// it is not quoted. Unless process is empty, the condition also selects the ids with this
+// process value, or process block, of 10 or 8 lower-case hexadecimal digits. Languages for which
+// ByProcess is false ignore process.
 func (l Language) Write(r objectid.Range, column, process string) string {
 	var bounds []string
 	for _, end := range []struct {
@@ -123,16 +127,16 @@ func (l Language) Write(r objectid.Range, column, process string) string {
 //
 //	{ _id: { $gte: ObjectId("..."), $lt: ObjectId("...") } }
 //
-// It has only the bounds that r has, and is {} if r has none.
+// A bound that r does not have is left out. If r has no bounds, the query is {}.
 func Mongosh(r objectid.Range) string { return Languages[1].Write(r, "", "") }
 
-// ParseProcess reads a process value, or a process block, that a user gives: 10 or 8
-// hexadecimal digits of either case, as between the time and the counter of an id. It
-// returns them in lower case, as Write takes them, and an empty text as it is.
+// ParseProcess reads a process value that a user typed, 10 hexadecimal digits of either case,
+// or a process block, the first 8 of these digits. It returns the digits in lower case, as Write
+// takes them. The empty text is allowed, and stays empty.
 func ParseProcess(text string) (string, error) {
 	process := strings.ToLower(strings.TrimSpace(text))
 	if digits := strings.Trim(process, "0123456789abcdef"); process != "" && (digits != "" || len(process) != 8 && len(process) != 10) {
-		return "", fmt.Errorf("process value %q: want 10 hexadecimal digits, as between the time and the counter of an id, or the 8 of a process block", text)
+		return "", fmt.Errorf("process value %q: want 10 hexadecimal digits, the digits 9 to 18 of an id, or the 8 digits of a process block", text)
 	}
 	return process, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// layouts without a zone are read in that of now.
+// layouts are the forms of a date and time. Those without a zone are read in the zone of now.
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02T15:04Z07:00",
@@ -18,18 +18,18 @@ var layouts = []string{
 	time.DateOnly,
 }
 
-// dayAndTime is a day in words or nothing, and a time of day or nothing.
+// dayAndTime matches a day in words, a time of day, or both.
 var dayAndTime = pattern.Of(`^(today|yesterday|tomorrow|last (?:mon|tues|wednes|thurs|fri|satur|sun)day|)(?:(?: | at |t|^)(\d?\d:.*)|t(\d\d))?$`)
 
-// asDate writes the day of s as a date, if s names it in words such as "last tuesday
-// 9:00", or if s is a time of day alone, of the given day. Other texts are returned
-// as they are. s is in lower case.
+// asDate replaces a day in words, as in "last tuesday 9:00", by its date. If s is only a time
+// of day, asDate puts the date of day before it. It returns other texts unchanged. s is in
+// lower case.
 func asDate(s string, now, day time.Time) string {
 	m := dayAndTime().FindStringSubmatch(s)
 	if m == nil || s == "" {
 		return s
 	}
-	// Noon is on the same date whatever the clocks do in the night.
+	// Noon is on the right date even if the clocks change in the night.
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, now.Location())
 	switch word, weekday, _ := strings.Cut(m[1], " "); word {
 	case "":
@@ -50,14 +50,14 @@ func asDate(s string, now, day time.Time) string {
 	return date
 }
 
-// parseLayout reads s by one of the layouts. A time without a zone that the clocks of
-// the zone showed twice, or never, is an error; a date is its first moment.
+// parseLayout reads s, which has the given layout. A date means its first moment. If s has no
+// zone, and the clocks of zone showed this time twice or never, that is an error.
 func parseLayout(layout, s string, zone *time.Location) (time.Time, error) {
 	wall, err := time.Parse(layout, s)
 	if err != nil || strings.HasSuffix(layout, "Z07:00") {
 		return wall, err
 	}
-	// The two offsets differ if the clocks are changed on about this day.
+	// The two offsets differ if the clocks change on about this day.
 	before, after := offsetAt(wall.Add(-24*time.Hour), zone), offsetAt(wall.Add(24*time.Hour), zone)
 	first, second := wall.Add(-before).In(zone), wall.Add(-after).In(zone)
 	isFirst, isSecond := offsetAt(first, zone) == before, offsetAt(second, zone) == after
@@ -72,7 +72,7 @@ func parseLayout(layout, s string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("the clocks of %v skipped it; %s is the moment after it", zone, first.Format(time.RFC3339))
 }
 
-// offsetAt returns how far the clocks of a zone are ahead of UTC at t.
+// offsetAt returns the offset of a zone from UTC at t.
 func offsetAt(t time.Time, zone *time.Location) time.Duration {
 	_, seconds := t.In(zone).Zone()
 	return time.Duration(seconds) * time.Second

@@ -18,11 +18,12 @@ type distance struct {
 	rest   time.Duration
 }
 
-// before returns the time that is d before t. The day of a shorter month is its last.
+// before returns the time that is d before t. If the month has no such day, it is the last day
+// of the month.
 func (d distance) before(t time.Time) time.Time {
 	if d.months != 0 {
-		// In UTC no clock skips midnight: a date moves only because its month is shorter, as
-		// 31 March less a month is 3 March.
+		// AddDate turns 31 March less a month into 3 March, because February is shorter. The
+		// calculation is in UTC, in which no midnight is skipped, so nothing else moves a day.
 		beyond := 0
 		if moved := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).AddDate(0, -d.months, 0); moved.Day() != t.Day() {
 			beyond = moved.Day()
@@ -34,8 +35,8 @@ func (d distance) before(t time.Time) time.Time {
 
 func (d distance) negative() distance { return distance{-d.months, -d.rest} }
 
-// units are the units of a distance, by their names in singular: the first is short, and
-// the last is that of "last week".
+// units are the units of a distance with their names in singular. The first name is the
+// shortest, and the last one is the word as in "last week".
 var units = []struct {
 	names  []string
 	length distance
@@ -50,7 +51,7 @@ var units = []struct {
 	{[]string{"ms"}, distance{rest: time.Millisecond}},
 }
 
-// unitNames are the first names of all units, and unitWords their last ones.
+// unitNames are the shortest names of all units, and unitWords are their words.
 var unitNames, unitWords = func() (first, last []string) {
 	for _, u := range units {
 		first, last = append(first, u.names[0]), append(last, u.names[len(u.names)-1])
@@ -58,8 +59,8 @@ var unitNames, unitWords = func() (first, last []string) {
 	return first, last
 }()
 
-// unit returns the length of the unit of a name, in singular or plural; 0 if there is
-// none.
+// unit returns the length of the unit with the given name, in singular or plural. It returns 0
+// if there is no such unit.
 func unit(name string) distance {
 	if len(name) > 2 {
 		name = strings.TrimSuffix(name, "s")
@@ -75,16 +76,16 @@ func unit(name string) distance {
 const (
 	day = 24 * time.Hour
 
-	// maxMonths and maxRest keep the times within the years 0 to 9999 for any now of
-	// this era.
+	// maxMonths and maxRest keep results within the years 0 to 9999 for any now of this
+	// century.
 	maxMonths = 12 * 2000
 	maxRest   = 290 * 365 * day
 )
 
 var errNoDistance = errors.New("not a distance")
 
-// parseDistance reads 7d, 1h30m, 2 hours, 1 year 6 months: whole numbers of months and
-// years, and any numbers of shorter units, each with its unit.
+// parseDistance reads a distance such as 7d, 1h30m, 2 hours or 1 year 6 months. The numbers of
+// months and years must be whole. If s is something else, the error is errNoDistance.
 func parseDistance(s string) (distance, error) {
 	var d distance
 	if s == "" {
@@ -106,7 +107,7 @@ func parseDistance(s string) (distance, error) {
 		}
 		months, rest := float64(d.months)+n*float64(length.months), float64(d.rest)+n*float64(length.rest)
 		if months > maxMonths || rest > float64(maxRest) {
-			return distance{}, errors.New("that is too long")
+			return distance{}, errors.New("too long")
 		}
 		d = distance{int(months), time.Duration(rest)}
 	}
@@ -116,12 +117,12 @@ func parseDistance(s string) (distance, error) {
 var (
 	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-z]+)[ ,]*(?:and )?`)
 
-	// oneUnit is 1 of a unit before now, without the number.
+	// oneUnit matches a distance of one unit without a number, such as "an hour ago".
 	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (` + strings.Join(unitWords, "|") + `))$`)
 )
 
-// Duration reads a length of time such as 36h, 7d, 2 weeks or 1 year, without a sign.
-// The length of months and years is that of the last ones before now.
+// Duration reads a length of time without a sign, such as 36h, 7d, 2 weeks or 1 year. A month
+// or year is as long as the last one before now. The error contains s.
 func Duration(s string, now time.Time) (time.Duration, error) {
 	d, err := parseDistance(strings.TrimSpace(s))
 	if errors.Is(err, errNoDistance) {

@@ -1,10 +1,10 @@
-// Package timerange turns times as people type them into ranges of ids, and ranges
-// of ids into queries to paste.
+// Package timerange turns times as people type them into ranges of ids.
 //
-// Start with [Span], the two ends of a period as somebody typed them, and [Forms],
-// the languages in which a range can be written. The command, the API and the web
-// page read and write with these, so the texts of errors are for the person who
-// typed the time.
+// Start with [Span], a period as somebody typed it, and [Span.Range]. [Parse] reads a single
+// time. Package query writes a range as a query.
+//
+// The command, the API and the web page show the errors to the person who typed the time, so
+// the errors have no package name.
 package timerange
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Span is a period as somebody typed it. Empty fields are open ends.
+// Span is a period as somebody typed it. An empty field means that this end is open.
 type Span struct {
-	Since string // a duration up to now (24h, 7d, 2 months), or a beginning that is not in the future
-	From  string // the beginning, in place of Since
-	To    string // the end, not included; +2h counts from From, and 10:00 is on its day
+	Since string // the beginning: a duration before now (24h, 7d, 2 months), or a time that is not in the future
+	From  string // the beginning as any time; only one of Since and From may be set
+	To    string // the end, excluded; +2h counts from From, and 10:00 is on the day of From
 }
 
-// Range returns the ids of the span: every id for the zero Span. From is rounded
-// down to a second and To up. In addition to the errors of [Span.Times], it is an
-// error if the span ends before it begins, or is outside the times that an id can
-// hold, 1970 to 2106.
+// Range returns the ids that were created in the span; the zero Span contains every id. The
+// beginning is rounded down to a second, and the end up. The errors are those of [Span.Times].
+// It is also an error if the span does not end after it begins, or if no ObjectId can have its
+// times, because it ends before 1970 or begins after 2106.
 func (s Span) Range(now time.Time) (ids objectid.Range, err error) {
 	from, to, err := s.Times(now)
 	switch {
@@ -61,13 +61,13 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Times returns the ends of the span, nil where it is open. If a field cannot be
-// read, the error is a [*FieldError].
+// Times returns the beginning and the end of the span; nil means an open end. If a field
+// cannot be read, the error is a [*FieldError]. Since and From together are an error.
 func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 	if s.Since != "" && s.From != "" {
 		return nil, nil, errors.New("since and from are both given: give one of them")
 	}
-	start := now // of what To counts from
+	start := now // the time from which a To such as +2h counts
 	for _, end := range []struct {
 		field, text string
 		parse       func(string) (time.Time, error)
@@ -89,8 +89,8 @@ func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 	return from, to, nil
 }
 
-// parseSince reads a time that is not in the future as [Parse] does, or a duration
-// without a sign.
+// parseSince reads a duration without a sign, or a time as [Parse] does, which must not be in
+// the future.
 func parseSince(s string, now time.Time) (time.Time, error) {
 	if d, err := parseDistance(strings.ToLower(strings.TrimSpace(s))); err == nil && d != (distance{}) {
 		return d.before(now), nil

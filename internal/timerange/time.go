@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Help returns a paragraph about what [Parse] reads. zone says in which zone times
-// without one are read.
+// Help returns a paragraph for users about the times that [Parse] reads. zone is the zone of
+// times that are written without a zone, in words.
 func Help(zone string) string {
 	return `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
 (2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday
@@ -22,13 +22,13 @@ the same day and time. As the end of a range, +2h counts from its beginning, and
 is on the same day.`
 }
 
-// Parse reads a time in any of the forms that [Help] describes; distances are
-// relative to now, and times without a zone are in that of now. The error contains s
-// and describes what is expected.
+// Parse reads a time in any of the forms that [Help] describes. Distances count from now.
+// Times without a zone are in the zone of now. The error contains s and describes what is
+// expected.
 func Parse(s string, now time.Time) (time.Time, error) { return parseAfter(s, now, now) }
 
-// parseAfter is [Parse] of a time that follows another: a distance with + counts from
-// that, and a time of day is on its day.
+// parseAfter is [Parse] for the end of a span that begins at start: a distance with + counts
+// from start, and a time of day is on the day of start.
 func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	words := strings.Join(strings.Fields(strings.ToLower(s)), " ")
@@ -81,9 +81,9 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// parseUnix reads Unix seconds. Unless they are marked with an @, they must have as
-// many digits as those of today: a shorter number may be a year or hours, a longer
-// one milliseconds.
+// parseUnix reads Unix seconds. Unless they are marked with an @, they must have 9 or 10
+// digits, as times from 1973 to 2286 have: a shorter number may mean a year or hours, and a
+// longer number milliseconds.
 func parseUnix(s string, marked bool) (time.Time, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
