@@ -108,7 +108,7 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags := cmd.Flags()
 	f.times.addFlags(cmd)
 	f.where.addFlag(cmd)
-	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
+	flags.StringVar(&f.options.Field, "field", "_id", "read `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
 	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "`FORMAT` of the sources")

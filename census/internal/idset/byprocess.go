@@ -9,13 +9,13 @@ import (
 	"github.com/oidkit/oid/internal/each"
 )
 
-// maxLists is how many process values have a list of their own: enough for nearly
-// every collection, in little memory.
+// maxLists is how many process values have their own lists. Nearly all collections have
+// fewer, and 1,024 lists need little memory.
 const maxLists = 1024
 
-// byProcess holds records by process value. The first maxLists values have a list
-// each, in which their ids are in the order of the source: mostly in order of time,
-// so that there is little to sort. All others share one list.
+// byProcess stores records by process value. Each of the first maxLists values has its own
+// list. Sources are mostly in order of time, and so are these lists: there is little to sort.
+// All other values share the list rest.
 type byProcess struct {
 	lists  []*segmented
 	of     []uint64             // process value of each list
@@ -28,7 +28,7 @@ func newByProcess(memory *slab) *byProcess {
 	return &byProcess{rest: segmented{shift: largeSegments, slab: memory}}
 }
 
-// add adds records, with base added to their places.
+// add adds records, and adds base to their places.
 func (b *byProcess) add(part []Record, base uint32) {
 	last, list := uint64(EndOfValues), (*segmented)(nil)
 	for _, r := range part {
@@ -40,7 +40,7 @@ func (b *byProcess) add(part []Record, base uint32) {
 	}
 }
 
-// list returns the list that records with the process value belong to.
+// list returns the list for records with a process value.
 func (b *byProcess) list(value uint64) *segmented {
 	b.sorted = false
 	slot := value * 0x9E3779B97F4A7C15 >> 52 // Knuth's multiplicative hashing
@@ -72,7 +72,7 @@ func (b *byProcess) len() int {
 	return n
 }
 
-// sort sorts every list, using up to workers goroutines.
+// sort sorts every list with up to workers goroutines.
 func (b *byProcess) sort(workers int) {
 	if b.sorted {
 		return
@@ -86,35 +86,36 @@ func (b *byProcess) sort(workers int) {
 	b.sorted = true
 }
 
-// Extent is the records from i to j, not included, of a list: those of one process
-// value, or some of them. The zero Extent has none.
+// Extent is a sequence of consecutive records of one list, from i to j, not included.
+// Usually they are the records of one process value. The zero Extent is empty.
 type Extent struct {
 	list *segmented
 	i, j int
 }
 
-// Len returns how many records e has.
+// Len returns the number of records.
 func (e Extent) Len() int { return e.j - e.i }
 
-// At returns record k.
+// At returns record k, which must be from 0 to e.Len()-1.
 func (e Extent) At(k int) *Record { return e.list.at(e.i + k) }
 
-// Value returns the process value of the first record.
+// Value returns the process value of the first record. e must not be empty.
 func (e Extent) Value() uint64 { return e.At(0).Value() }
 
 // Part returns the records from i to j, not included.
 func (e Extent) Part(i, j int) Extent { return Extent{e.list, e.i + i, e.i + j} }
 
-// Search returns the first index from i on whose record f holds for, or e.Len(). f
-// must be false up to some record and true from there on.
+// Search finds, by binary search, the first index k >= i for whose record f returns true. If
+// there is none, it returns e.Len(). From i to k-1 f must return false, and from k on true.
 func (e Extent) Search(i int, f func(Record) bool) int {
 	return i + sort.Search(e.Len()-i, func(k int) bool { return f(*e.At(i + k)) })
 }
 
-// Sort sorts the records.
+// Sort sorts the records as numbers of 128 bits; see [Record].
 func (e Extent) Sort() { new(sorter).radix(e.list, e.i, e.j) }
 
-// Spans yields the records in as many slices as their memory has.
+// Spans yields all records in order, in slices that share the memory of e. It is faster than
+// [Extent.At].
 func (e Extent) Spans() iter.Seq[[]Record] {
 	return func(yield func([]Record) bool) {
 		for i := e.i; i < e.j; {
@@ -129,7 +130,7 @@ func (e Extent) Spans() iter.Seq[[]Record] {
 	}
 }
 
-// Distinct yields the first record of each id. The records must be sorted.
+// Distinct yields the first record of each id. The records of e must be sorted.
 func (e Extent) Distinct() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		var prev Record
@@ -148,16 +149,16 @@ func (e Extent) Distinct() iter.Seq[Record] {
 	}
 }
 
-// ordered returns the lists of single process values in the order of these.
+// ordered returns the lists of single process values, by process value.
 func (b *byProcess) ordered() []Extent {
 	out := each.Of(b.lists, (*segmented).all)
 	slices.SortFunc(out, func(p, q Extent) int { return cmp.Compare(p.Value(), q.Value()) })
 	return out
 }
 
-// values returns the records of each process value from first to end, not included, in
-// the order of the values. The records must be sorted; those of other values may
-// change while the result is read.
+// values yields the records of each process value from first to end, not included, in the
+// order of the values. The lists must be sorted. While the result is read, only records of
+// other process values may change.
 func (b *byProcess) values(first, end uint64) iter.Seq[Extent] {
 	lists := slices.DeleteFunc(b.ordered(), func(e Extent) bool { return e.Value() < first || e.Value() >= end })
 	rest := b.rest.all()
@@ -179,8 +180,8 @@ func (b *byProcess) values(first, end uint64) iter.Seq[Extent] {
 	}
 }
 
-// sample returns how many records there are near some process values. The records
-// must be sorted.
+// sample returns about how many records there are, by process value: exactly for the values
+// with their own lists, and for steps through the others. The lists must be sorted.
 func (b *byProcess) sample() []weighted {
 	const parts = 256
 	out := each.Of(b.ordered(), func(e Extent) weighted { return weighted{e.Value(), e.Len()} })
@@ -191,10 +192,11 @@ func (b *byProcess) sample() []weighted {
 	return out
 }
 
-// endOfValue returns how many records from the first one on have its process value.
+// endOfValue returns how many records at the beginning of e have the process value of the
+// first record. e must be sorted and not empty.
 func (e Extent) endOfValue() int {
 	value := e.Value()
-	// Where there are many process values most have few ids, so look nearby first.
+	// If there are many process values, most have few ids. So look at the next records first.
 	i, step := 0, 1
 	for i+step < e.Len() && e.At(i+step).Value() == value {
 		i += step

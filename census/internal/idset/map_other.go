@@ -4,7 +4,7 @@ package idset
 
 import "os"
 
-// mapRecords makes records in memory: files are not mapped on this system.
+// mapRecords allocates memory for records, because files are not mapped on this system.
 func mapRecords(_ *os.File, _, size int64) ([]Record, func() error, error) {
 	return make([]Record, size/RecordSize), func() error { return nil }, nil
 }

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// mapRecords extends file, whose size is offset, by size bytes and maps them as records.
-// The space on disk is taken at once, because writing to a mapping without it would end
-// the process.
+// mapRecords extends file by size bytes and maps these bytes as records. offset is the size
+// of the file before. mapRecords writes zeros to take the space on disk: if the disk were full
+// later, writing to the mapping would kill the process.
 func mapRecords(file *os.File, offset, size int64) (mapped []Record, unmap func() error, err error) {
 	if _, err := file.WriteAt(make([]byte, size), offset); err != nil {
 		return nil, nil, err

@@ -1,10 +1,14 @@
-// Package idset holds the ids of a census: 16 bytes for each, sorted by process value and
-// time when they are visited, in memory and beyond a limit on disk.
+// Package idset stores the ids of a census at 16 bytes each, in memory or, beyond a limit, on
+// disk. It then visits them sorted by process value and time.
+//
+// A [Record] is an id and its place. The place is the number of the id's document, line or
+// row, counted through all sources of a census from 0. An [Extent] is a sequence of
+// consecutive records. A run is a set of sorted records on disk.
 //
 // A [Space] limits the memory of several sets. [Set.Add] appends records to the list of
 // their process value (byprocess.go), in segments that never move (record.go, slab.go).
-// [Space.Fit] sorts what is there (sort.go) and writes it to disk (space.go). [Set.Visit]
-// brings the ids of one process value after the other.
+// [Space.Fit] sorts these lists (sort.go) and writes them to disk (space.go). [Set.Visit]
+// visits the ids of one process value after the other.
 package idset
 
 import (
@@ -17,30 +21,33 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Set holds ids: in memory, and those for which there was no room there in runs on disk.
+// Set is a set of ids. Its newest records are in memory, the others in runs on disk. It is not
+// safe for concurrent use.
 type Set struct {
 	memory *byProcess
 	runs   []*run
 	space  *Space
 }
 
-// Add adds records, with base added to their places.
+// Add adds records. It adds base to their places, which count from the start of a batch.
 func (s *Set) Add(part []Record, base uint32) {
 	s.space.InMemory += len(part)
 	s.memory.add(part, base)
 }
 
-// Visitor examines the ids of a set. It is called with the records of every process value,
-// in the order of the values, each sorted by second, counter and place. It may reorder them,
-// but must restore their order before it returns. After all process values that have their
-// upper four bytes in common, of which one may continue another, it is called with no
-// records. Their extents are invalid afterwards.
+// Visitor examines the ids of a set. [Set.Visit] calls it once for each process value, in
+// ascending order, with the records of that value sorted by second, counter and place. The
+// visitor may reorder the records, but must restore their order before it returns.
+//
+// A counter may overflow into the next process value, within the process values that have
+// their first four bytes in common. After the last value of such a block, the visitor is
+// called with an empty extent. Extents of the block are invalid after that call.
 type Visitor func(e Extent)
 
-// Visit lets visitors examine all ids, each in a goroutine of its own. The share of
-// a visitor is a range of process values that comes after those of the visitors
-// before it. Values with the same first three bytes, which may name a machine, are
-// in one share.
+// Visit examines all ids with up to workers visitors, each in its own goroutine. Each
+// visitor gets a range of process values; the second visitor gets greater values than the
+// first, and so on. Values with the same first three bytes, which may stand for a machine,
+// go to one visitor. The error is that of reading runs from disk.
 func (s *Set) Visit(workers int, newVisitor func() Visitor) error {
 	s.memory.sort(workers)
 	from := uint64(0)
@@ -67,8 +74,8 @@ func (s *Set) Visit(workers int, newVisitor func() Visitor) error {
 	return g.Wait()
 }
 
-// visitRuns visits the process values from first to end of runs: as many of them at a time
-// as make rangeRecords. room is how many records may be in memory.
+// visitRuns visits the process values from first to end, not included, that are in runs. It
+// loads about rangeRecords at a time. room is how many records may be in memory.
 func (s *Set) visitRuns(v Visitor, first, end uint64, room int) (err error) {
 	memory := slab{limit: room}
 	defer func() { err = errors.Join(err, memory.close()) }()
@@ -90,8 +97,8 @@ func (s *Set) visitRuns(v Visitor, first, end uint64, room int) (err error) {
 	return nil
 }
 
-// rangeRecords is about how many records of runs are in memory at once, unless those of one
-// machine are more.
+// rangeRecords is about how many records of runs are loaded at a time. The records of one
+// machine are always loaded together.
 const rangeRecords = 1 << 20
 
 // visitValues visits the process values of one share.
@@ -108,20 +115,21 @@ func visitValues(v Visitor, values iter.Seq[Extent]) {
 	v(Extent{})
 }
 
-// EndOfValues is above every process value.
+// EndOfValues is one more than the greatest process value.
 const EndOfValues = 1 << 40
 
-// weighted is how many records there are near a process value.
+// weighted is an element of a sample: the number of records at or shortly after a process
+// value.
 type weighted struct {
 	value   uint64
 	records int
 }
 
-// cuts returns the ends of ranges with about the same number of records, into which the
-// process values from first to end, not included, are divided: as many, at most, as n
-// returns given the number of all records.
+// cuts divides the process values from first to end, not included, into ranges with about
+// equal numbers of records, and returns the ends of these ranges. n returns the most ranges
+// for a number of records.
 func (s *Set) cuts(first, end uint64, n func(records int) int) []uint64 {
-	const machineBits = 16 // of a process value, after the machine
+	const machineBits = 16 // bits of a process value after the three bytes of the machine
 	sample := s.memory.sample()
 	for _, r := range s.runs {
 		sample = append(sample, r.sample...)
@@ -144,8 +152,8 @@ func (s *Set) cuts(first, end uint64, n func(records int) int) []uint64 {
 	return append(out, end)
 }
 
-// Distinct yields the first record of each id, by process value and time. It sets failed
-// if not all can be read.
+// Distinct yields the first record of each id, in the order of process value, time and
+// counter. If runs cannot be read, it sets failed and ends.
 func (s *Set) Distinct(failed *error) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		over := false
@@ -163,8 +171,9 @@ func (s *Set) Distinct(failed *error) iter.Seq[Record] {
 	}
 }
 
-// Merge reads two sorted sequences. It calls only with each record that one of them
-// alone has, and returns how many both have.
+// Merge compares two sorted sequences of different ids. It calls only with each record whose
+// id is in one sequence but not in the other, and returns the number of ids that are in both.
+// If only returns an error, Merge ends with that error.
 func Merge(a, b iter.Seq[Record], only func(inA bool, r Record) error) (both int64, err error) {
 	next, stop := iter.Pull(b)
 	defer stop()

@@ -6,27 +6,27 @@ import (
 	"unsafe"
 )
 
-// slab is memory from which segments are cut. It comes in large pieces, for which the
-// system can use large pages: with small ones a census spends a fifth of its time on
-// getting them, one by one. Beyond a limit, pieces are in a temporary file that is mapped
-// into memory, of which the system keeps as much there as it can.
+// slab provides memory for segments. It allocates large pieces, for which the system can use
+// large pages. With small pages a census spends a fifth of its time on page faults. Pieces
+// beyond the limit are mapped from a temporary file, so that the system can write them to
+// disk when memory is short.
 type slab struct {
-	rest   []Record
-	pieces [][]Record // all of them
-	used   int        // of pieces
+	rest   []Record   // the unused part of the newest used piece
+	pieces [][]Record // all pieces
+	used   int        // how many pieces have been used since reset
 
-	limit int   // records that may be in memory; 0 is no limit
-	file  *disk // of the pieces beyond it
-	unmap []func() error
-	err   error // of file; pieces are then made in memory
+	limit int            // records that may be in memory; 0 means no limit
+	file  *disk          // has the pieces beyond the limit
+	unmap []func() error // for each piece in file
+	err   error          // of file; later pieces are allocated in memory
 }
 
 const (
-	slabSize  = 16 << 20 // bytes of a piece, but for what its beginning leaves out
-	largePage = 2 << 20  // bytes: what amd64 has, and arm64 in most systems
+	slabSize  = 16 << 20 // usable bytes of a piece, about
+	largePage = 2 << 20  // bytes, on amd64 and on most arm64 systems
 )
 
-// segment returns an empty segment for n records.
+// segment returns an empty segment with room for n records.
 func (s *slab) segment(n int) []Record {
 	if len(s.rest) < n {
 		if s.used == len(s.pieces) {
@@ -40,7 +40,7 @@ func (s *slab) segment(n int) []Record {
 	return out
 }
 
-// reset takes all segments back.
+// reset makes the memory of all segments available again.
 func (s *slab) reset() { s.rest, s.used = nil, 0 }
 
 func (s *slab) newPiece() []Record {
@@ -51,7 +51,8 @@ func (s *slab) newPiece() []Record {
 		}
 	}
 	piece := make([]Record, (slabSize+largePage)/RecordSize)
-	// What comes before the first large page is never used, and takes no memory.
+	// Skip the bytes before the first large page. They are never touched, so they take no
+	// memory.
 	before := -uintptr(unsafe.Pointer(&piece[0])) % largePage / RecordSize
 	adviseLarge(piece[before:])
 	return piece[before:]
@@ -74,7 +75,7 @@ func (s *slab) mapPiece() ([]Record, error) {
 	return piece, nil
 }
 
-// close removes the temporary file.
+// close removes the temporary file, if there is one.
 func (s *slab) close() (err error) {
 	for _, unmap := range s.unmap {
 		err = errors.Join(err, unmap())

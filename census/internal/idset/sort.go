@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	insertionMax = 40      // records up to which insertion sort is faster; its square is their moves
-	parallelMin  = 1 << 13 // records from which another goroutine is faster
+	insertionMax = 40      // up to this many records, insertion sort is faster; it moves at most the square
+	parallelMin  = 1 << 13 // from this many records on, another goroutine is faster
 )
 
-// sorter sorts records in place, on several cores: a radix sort from the most
-// significant bits that differ ("American flag sort"; McIlroy, Bostic and
-// McIlroy, Engineering Radix Sort, 1993).
+// sorter sorts records in place, on several cores. It is a radix sort that begins with the
+// most significant bits that differ ("American flag sort"; McIlroy, Bostic and McIlroy,
+// Engineering Radix Sort, 1993).
 type sorter struct {
-	slots chan struct{} // one element for every goroutine beyond the first
+	slots chan struct{} // has one element for every goroutine beyond the first
 	wg    sync.WaitGroup
 }
 
@@ -23,16 +23,16 @@ func newSorter(workers int) *sorter {
 	return &sorter{slots: make(chan struct{}, max(workers-1, 0))}
 }
 
-// sort sorts the records of l from i to j, not included. They are in order once
-// wait has returned.
+// sort begins to sort the records of l from i to j, not included. They are sorted when wait
+// returns.
 func (s *sorter) sort(l *segmented, i, j int) {
 	s.share(j-i, func() { s.radix(l, i, j) })
 }
 
 func (s *sorter) wait() { s.wg.Wait() }
 
-// digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
-// of hi.
+// digit is the position of up to eight consecutive bits in a record: the lowest bit, from 0 in
+// Lo and from 64 in Hi.
 type digit uint
 
 func (d digit) of(r Record) uint8 {
@@ -42,7 +42,7 @@ func (d digit) of(r Record) uint8 {
 	return uint8(r.Lo >> d)
 }
 
-// highest returns the digit that ends at the highest bit set in diff.
+// highest returns the digit whose highest bit is the highest bit set in diff.
 func highest(diff Record) digit {
 	if diff.Hi != 0 {
 		return digit(64 + max(bits.Len64(diff.Hi)-8, 0))
@@ -76,7 +76,7 @@ func (s *sorter) radix(l *segmented, i, j int) {
 		at += n
 		end[b] = at
 	}
-	view := *l // in registers
+	view := *l // a copy that can be in registers
 	for b := range next {
 		for next[b] < end[b] {
 			p := view.at(next[b])
@@ -100,8 +100,8 @@ func (s *sorter) radix(l *segmented, i, j int) {
 	}
 }
 
-// share runs f, which sorts n records, on another goroutine if there are enough
-// records and one is free.
+// share runs f, which sorts n records: in another goroutine if n is large enough and one is
+// free, else in this one.
 func (s *sorter) share(n int, f func()) {
 	if n >= parallelMin {
 		select {
@@ -117,14 +117,14 @@ func (s *sorter) share(n int, f func()) {
 	f()
 }
 
-// maxShift is how many places mend moves a record at most.
+// maxShift is the farthest that mend moves a record.
 const maxShift = 64
 
-// mend sorts records that are few, or almost in order already as those of one process
-// usually are, and reports whether they were.
+// mend sorts few records, or records that are almost in order, by insertion. The records of
+// one process usually are. It gives up and reports false if a radix sort would be faster.
 func (l *segmented) mend(i, j int) bool {
 	at := i
-	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
+	budget := max(j-i, insertionMax*insertionMax) // moves before a radix sort is faster
 	var prev Record
 	for span := range (Extent{l, i, j}).Spans() {
 		for _, r := range span {

@@ -10,25 +10,25 @@ import (
 	"unsafe"
 )
 
-// Space is the memory and the disk that several sets of ids share. Once there are more ids
-// than there is room for in memory, [Space.Fit] moves all of them to disk.
+// Space is the memory and the temporary file that several sets share. When their records in
+// memory exceed Room, [Space.Fit] moves all records to the file.
 type Space struct {
-	Room     int   // ids that there is memory for
-	Workers  int   // goroutines that sort
-	InMemory int   // ids that are not on disk
-	Disk     *disk // nil as long as all ids are in memory
+	Room     int   // the most records in memory
+	Workers  int   // the number of goroutines that sort
+	InMemory int   // the number of records that are not on disk
+	Disk     *disk // the temporary file; nil as long as all records are in memory
 
 	sets []*Set
 }
 
-// NewSet returns an empty set.
+// NewSet returns an empty set that shares the space.
 func (p *Space) NewSet() *Set {
 	s := &Set{memory: newByProcess(new(slab)), space: p}
 	p.sets = append(p.sets, s)
 	return s
 }
 
-// Fit spills the ids if there are more than there is room for.
+// Fit moves all records to disk if more than Room are in memory.
 func (p *Space) Fit() error {
 	if p.InMemory > p.Room {
 		return p.spill()
@@ -36,8 +36,8 @@ func (p *Space) Fit() error {
 	return nil
 }
 
-// Settle spills what is in memory if ids have been spilled before, so that visits have
-// the memory.
+// Settle is called before visits. If some records are on disk, it moves all others there, too,
+// so that visits can use the memory.
 func (p *Space) Settle() error {
 	if p.Disk == nil {
 		return nil
@@ -45,7 +45,7 @@ func (p *Space) Settle() error {
 	return p.spill()
 }
 
-// spill moves all ids to disk.
+// spill writes the records of each set to disk, as a run.
 func (p *Space) spill() (err error) {
 	if p.Disk == nil {
 		if p.Disk, err = newDisk(); err != nil {
@@ -68,7 +68,8 @@ func (p *Space) spill() (err error) {
 	return nil
 }
 
-// Close removes what is on disk. The sets must not be used afterwards.
+// Close removes the temporary file. The sets must not be used afterwards. Further calls do
+// nothing.
 func (p *Space) Close() error {
 	if p.Disk == nil {
 		return nil
@@ -81,39 +82,39 @@ func (p *Space) Close() error {
 	return nil
 }
 
-// disk is the temporary file to which a census spills ids that have no room in memory.
+// disk is a temporary file with records that did not fit into memory.
 type disk struct {
 	File *os.File
-	size int64
+	size int64 // in bytes
 }
 
-// run is a stretch of a disk: the records of one set that were in memory at one time,
-// sorted, as they were there.
+// run is a part of a disk with the sorted records of one set. They are stored as they were in
+// memory.
 type run struct {
 	disk    *disk
-	offset  int64
+	offset  int64 // in bytes
 	records int
-	sample  []weighted
+	sample  []weighted // see byProcess.sample
 }
 
-// newDisk creates the file. Where that is possible the file has no name, so that it is
-// gone when the process ends, however it ends.
+// newDisk creates the temporary file and removes its name at once. So the system deletes the
+// file when the process ends, even after a crash.
 func newDisk() (*disk, error) {
 	f, err := os.CreateTemp("", "oid-census-")
 	if err != nil {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}
-	_ = os.Remove(f.Name()) // fails on systems that do not remove open files; Close removes it there
+	_ = os.Remove(f.Name()) // fails on systems that cannot remove an open file; there, close removes it
 	return &disk{File: f}, nil
 }
 
 func (d *disk) close() error {
 	err := d.File.Close()
-	_ = os.Remove(d.File.Name()) // where newDisk could not
+	_ = os.Remove(d.File.Name()) // fails if newDisk removed it
 	return err
 }
 
-// write writes the records of m, which must be sorted, as a run.
+// write writes the records of m as a run. m must be sorted.
 func (d *disk) write(m *byProcess) (*run, error) {
 	r := &run{disk: d, offset: d.size, records: m.len(), sample: m.sample()}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(d.File, d.size), 1<<20)
@@ -129,7 +130,8 @@ func (d *disk) write(m *byProcess) (*run, error) {
 	return r, nil
 }
 
-// load adds the records of the process values from first to end, not included, to m.
+// load adds to m those records of the run whose process values are from first to end, not
+// included.
 func (r *run) load(m *byProcess, first, end uint64) (err error) {
 	const atOnce = 4096
 	buf := make([]Record, atOnce)
@@ -153,7 +155,7 @@ func (r *run) load(m *byProcess, first, end uint64) (err error) {
 	return nil
 }
 
-// bytesOf returns the memory of records.
+// bytesOf returns the memory of records as bytes, without a copy.
 func bytesOf(records []Record) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), len(records)*RecordSize)
 }

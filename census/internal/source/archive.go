@@ -23,11 +23,11 @@ var (
 	// errArchive is wrapped by the errors about the structure of an archive.
 	errArchive = errors.New("census: not an archive of mongodump")
 
-	// errTerminator is returned for the four bytes that end a part.
+	// errTerminator is returned when a terminator has been read.
 	errTerminator = errors.New("terminator")
 )
 
-// terminator ends each part of an archive. No document begins like that.
+// terminator ends each part of an archive. No document begins with these bytes.
 const terminator = "\xff\xff\xff\xff"
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
@@ -35,14 +35,15 @@ const terminator = "\xff\xff\xff\xff"
 //	magic | header | metadata of each collection ... | terminator
 //	(collection | document ... | terminator) ...
 //
-// where all but the magic and the terminator are BSON documents. A collection may
-// have several parts, with parts of others between them, and ends with a part without
-// documents that has the checksum of all of them. A view has metadata alone,
-// and the data of a time-series collection is that of its buckets, a collection
-// without metadata. The format is described in common/archive/spec.md of the MongoDB
-// Database Tools, the names of buckets in prelude.go there. Only the collection with
-// the name that the options have is read, or all. After a wrong checksum reading goes on,
-// and the error names all such collections.
+// Everything except the magic and the terminators is a BSON document. A collection may have
+// several parts, between parts of other collections. It ends with a part that has no
+// documents but the checksum of all documents. A view has only metadata. The data of a
+// time-series collection is in a collection of buckets, which has no metadata. The format
+// is described in common/archive/spec.md of the MongoDB Database Tools, and the names of
+// buckets in prelude.go there.
+//
+// If a checksum is wrong, reading continues. The error at the end names all collections with
+// wrong checksums.
 func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 	if _, err := io.CopyN(io.Discard, in, int64(len(archiveMagic))); err != nil {
 		return stopped(0, err)
@@ -63,7 +64,7 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 			break
 		}
 		if err != nil {
-			return r.expected(err)
+			return r.unexpected(err)
 		}
 		name := head.name()
 		skip := only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
@@ -76,7 +77,7 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 			if err := r.more(); err == nil {
 				return r.stopped(fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
 			} else if err != errTerminator {
-				return r.expected(err)
+				return r.unexpected(err)
 			}
 			continue
 		}
@@ -84,7 +85,7 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 			open[name] = true
 		}
 		if sums[name], err = r.documents(name, skip, sums[name]); err != nil {
-			return r.expected(err)
+			return r.unexpected(err)
 		}
 	}
 	if len(open) > 0 {
@@ -102,11 +103,11 @@ type archiveReader struct {
 	*Input
 	parts  *bufio.Scanner
 	emit   func(*Batch) error
-	data   []byte // whole documents that have been read, and not yet used
-	offset int64  // of what follows data
+	data   []byte // whole documents that have been read but not parsed
+	offset int64  // position of the byte after data
 }
 
-// split is a [bufio.SplitFunc] for a terminator, or as many whole documents as there are.
+// split is a [bufio.SplitFunc]. A token is a terminator, or all whole documents in data.
 func (r *archiveReader) split(data []byte, atEnd bool) (n int, token []byte, err error) {
 	if n = len(terminator); len(data) < n || string(data[:n]) != terminator {
 		if n, err = betweenDocuments(data, atEnd); n == 0 {
@@ -114,11 +115,11 @@ func (r *archiveReader) split(data []byte, atEnd bool) (n int, token []byte, err
 		}
 	}
 	r.offset += int64(n)
-	return n, data[:n], nil // what is wrong behind them is found again
+	return n, data[:n], nil // the next call finds the error after them again
 }
 
-// more reads until data has a document. The error is errTerminator, once that has been
-// passed, io.EOF at the end of the archive, or says where reading stopped.
+// more reads until data has a document. It returns errTerminator after a terminator, io.EOF
+// at the end of the archive, or an error with the position at which reading stopped.
 func (r *archiveReader) more() error {
 	if len(r.data) > 0 {
 		return nil
@@ -136,12 +137,12 @@ func (r *archiveReader) more() error {
 	return nil
 }
 
-// stopped returns err with the position of data.
+// stopped adds the position of data to err.
 func (r *archiveReader) stopped(err error) error { return stopped(r.offset-int64(len(r.data)), err) }
 
-// expected returns err, or an error for an end of the archive or of a part that is not
-// expected here.
-func (r *archiveReader) expected(err error) error {
+// unexpected turns io.EOF and errTerminator into errors for the user. It is for positions at
+// which neither may come. Other errors stay as they are.
+func (r *archiveReader) unexpected(err error) error {
 	switch err {
 	case io.EOF:
 		return r.stopped(io.ErrUnexpectedEOF)
@@ -151,8 +152,8 @@ func (r *archiveReader) expected(err error) error {
 	return err
 }
 
-// documents emits the documents up to a terminator, unless they are skipped, and returns
-// their checksum, given that of the documents before.
+// documents reads the documents of a collection up to a terminator. If skip is false, it emits
+// them and returns sum, the checksum of the documents before, with these added.
 func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, error) {
 	for {
 		if err := r.more(); err == errTerminator {
@@ -174,19 +175,20 @@ func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, e
 	}
 }
 
-// withData returns the name of the time-series collection whose data are in the
-// collection called name, or name.
+// withData returns the name of the time-series collection if name is that of its collection
+// of buckets. Other names stay as they are.
 func withData(name string) string { return strings.Replace(name, ".system.buckets.", ".", 1) }
 
-// isNamed reports whether name, which begins with a database, is the collection only.
+// isNamed reports whether only, "orders" or "shop.orders", means the collection called name,
+// which begins with the database.
 func isNamed(name, only string) bool { return name == only || strings.HasSuffix(name, "."+only) }
 
-// prelude passes the metadata and returns the collections that have data, all of which are
-// yet to end.
+// prelude reads the metadata at the beginning. It returns the collections that have data and
+// therefore must end later.
 func (r *archiveReader) prelude() (map[string]bool, error) {
 	open := map[string]bool{}
 	if err := r.more(); err != nil {
-		return nil, r.expected(err)
+		return nil, r.unexpected(err)
 	}
 	r.data = r.data[binary.LittleEndian.Uint32(r.data):] // about the archive
 	for {
@@ -195,7 +197,7 @@ func (r *archiveReader) prelude() (map[string]bool, error) {
 			return open, nil
 		}
 		if err != nil {
-			return nil, r.expected(err)
+			return nil, r.unexpected(err)
 		}
 		if !head.isView() {
 			open[head.name()] = true
@@ -203,8 +205,8 @@ func (r *archiveReader) prelude() (map[string]bool, error) {
 	}
 }
 
-// isView reports whether h is the metadata of a view: its type says so or, from versions of
-// mongodump that wrote none, its options.
+// isView reports whether h is the metadata of a view. Old versions of mongodump write no type,
+// but a view has the option viewOn.
 func (h *header) isView() bool {
 	if h.Type != "" {
 		return h.Type == "view"
@@ -218,14 +220,14 @@ type header struct {
 	DB         string
 	Collection string
 	EOF        bool   `bson:"EOF"` // the collection ends here
-	CRC        *int64 `bson:"CRC"` // of its documents
+	CRC        *int64 `bson:"CRC"` // checksum of its documents
 	Type       string
 	Metadata   string // as JSON
 }
 
 func (h *header) name() string { return h.DB + "." + h.Collection }
 
-// header reads a header. The error is as that of more.
+// header reads a header. It returns the errors of more.
 func (r *archiveReader) header() (out header, err error) {
 	if err := r.more(); err != nil {
 		return out, err

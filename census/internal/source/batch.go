@@ -7,35 +7,34 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Batch is the values in one stretch of a source. Places count the documents, lines
-// or rows of the stretch, from 0.
+// Batch has the values of some consecutive documents, lines or rows of a source. The first of
+// them has the place 0.
 type Batch struct {
-	Collection string // of an archive, with its database, or empty
+	Collection string // in an archive, with the database; else empty
 	IDs        []Item
-	Documents  uint32 // documents, lines or rows in the stretch
-	Without    int64  // documents or rows that lack the field
+	Documents  uint32 // the number of documents, lines or rows
+	Without    int64  // how many documents or rows lack the field
 
-	// Strings are the values that are strings of 24 hexadecimal digits, in a format
-	// with types. They are among Others, too.
+	// Strings are the values that are strings of 24 hexadecimal digits, in a format with
+	// types. Others counts them, too.
 	Strings []Item
 
-	// Others counts the values that are not ObjectIds by type, and Samples are some of
-	// them.
+	// Others counts the values that are not ObjectIds, by type. Samples are a few of them.
 	Others  map[string]int64
 	Samples []Sample
 
-	// Broken counts the documents, lines or rows that could not be read and were
-	// skipped; Problems are the first of them.
+	// Broken counts the documents, lines or rows that could not be read and were skipped.
+	// Problems describe the first of them.
 	Broken   int64
 	Problems []Problem
 
-	// Prepared is for the function that prepares batches, see [Input.Read]. It is kept
-	// when the batch is used again.
+	// Prepared belongs to the function prepare of [Input.Read]. It stays when the batch is
+	// used again for other documents.
 	Prepared any
 
-	ready chan struct{} // of a source that is read in parallel: the batch is prepared
-	start int64         // position of the stretch in the source
-	stop  error         // the stretch cannot be read further
+	ready chan struct{} // receives a value when the batch is prepared, if the source is read in parallel
+	start int64         // position of the first byte in the source
+	stop  error         // why reading stopped within the batch, or nil
 }
 
 // Item is an id and its place in a batch.
@@ -44,34 +43,34 @@ type Item struct {
 	Place uint32
 }
 
-// Sample is an example of a value that is not an ObjectId.
+// Sample is a value that is not an ObjectId, as an example.
 type Sample struct {
-	Type  string // see [census.Other]
+	Type  string // see census.Other
 	Place uint32
-	Text  string // the value as text, cut to 100 bytes
+	Text  string // the value as text, cut if it is longer than 100 bytes
 }
 
-// Problem is a document, line or row that could not be read and was skipped.
+// Problem describes a document, line or row that could not be read and was skipped.
 type Problem struct {
 	Place uint32
 	Err   error
 }
 
 const (
-	// MaxSamples is how many samples of each type a batch has.
+	// MaxSamples is the most samples of one type in a batch.
 	MaxSamples = 3
 
-	maxProblems = 16 // in a batch
+	maxProblems = 16 // the most problems in a batch
 
-	maxText     = 100 // bytes of a value in a report
-	maxNotation = 200 // bytes of an id with a notation around it
+	maxText     = 100 // the most bytes of a value in a report
+	maxNotation = 200 // the most bytes of an id with its notation, such as ObjectId("...")
 )
 
-// addHex adds the id that text, 24 hexadecimal digits, spells. It reports false,
-// and adds nothing, if text is something else.
+// addHex adds the id in text, which must have 24 bytes. If they are not hexadecimal digits, it
+// adds nothing and reports false.
 func (b *Batch) addHex(text []byte, place uint32) bool {
 	if !isHex[text[0]] {
-		return false // without the cost of an error
+		return false // cheaper than making an error
 	}
 	b.IDs = append(b.IDs, Item{Place: place})
 	last := len(b.IDs) - 1
@@ -85,8 +84,8 @@ func (b *Batch) addHex(text []byte, place uint32) bool {
 // hexDigits is the length of an id as text.
 const hexDigits = 2 * objectid.Size
 
-// addPasted adds the id that text consists of, in any notation that package paste
-// reads. It reports false, and adds nothing, if text is something else.
+// addPasted adds the id in text, in any notation that [inspect.ParseObjectID] reads. If text
+// is not an id, it adds nothing and reports false.
 func (b *Batch) addPasted(text string, place uint32) bool {
 	if len(text) < hexDigits || len(text) > maxNotation {
 		return false
@@ -98,8 +97,7 @@ func (b *Batch) addPasted(text string, place uint32) bool {
 	return ok
 }
 
-// short returns text if it is short enough for an id with a notation around it, or
-// else "".
+// short returns text, or "" if text is too long for an id in any notation.
 func short(text []byte) string {
 	if len(text) > maxNotation {
 		return ""
@@ -107,7 +105,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// addString adds a value that is a string. value is how a report shows it.
+// addString adds text, the value of a string. value is the text for the report.
 func (b *Batch) addString(text, value []byte, place uint32) {
 	t := "string"
 	var id objectid.ID
@@ -118,7 +116,7 @@ func (b *Batch) addString(text, value []byte, place uint32) {
 	b.addOther(t, place, value)
 }
 
-// addOther adds a value that is not an ObjectId. text is how a report shows it.
+// addOther adds a value of type t. text is the value for the report.
 func (b *Batch) addOther(t string, place uint32, text []byte) {
 	if b.Others == nil {
 		b.Others = map[string]int64{}
@@ -137,7 +135,7 @@ func (b *Batch) addProblem(place uint32, format string, args ...any) {
 	}
 }
 
-// clip returns text as a string, cut to what a report can show.
+// clip returns text as a string, cut if it is too long for a report.
 func clip(text []byte) string {
 	if len(text) <= maxText {
 		return string(text)
@@ -145,7 +143,7 @@ func clip(text []byte) string {
 	return string(text[:maxText]) + "..."
 }
 
-// reset empties b, for another stretch.
+// reset empties b, so that it can be used again.
 func (b *Batch) reset() {
 	clear(b.Others)
 	*b = Batch{
@@ -154,11 +152,11 @@ func (b *Batch) reset() {
 	}
 }
 
-// The types of values that are not ObjectIds have MongoDB's names, but for these.
+// Names of types. All other types have MongoDB's names.
 const (
 	// HexString is a string of 24 hexadecimal digits.
 	HexString = "hex-string"
 
-	typeUUID = "uuid" // binary data that is one
-	typeText = "text" // where the format knows no types
+	typeUUID = "uuid" // binary data with a UUID
+	typeText = "text" // a value in a format without types
 )

@@ -10,44 +10,46 @@ import (
 )
 
 const (
-	// blockSize is how many bytes of a source are read at once: few enough to be
-	// still in the cache of the core that parses them.
+	// blockSize is how many bytes of a source are read at once. Such a block fits into the
+	// cache of the core that parses it.
 	blockSize = 256 << 10
 
-	// batchSize is how many documents of a stream, or rows, go into one batch.
+	// batchSize is the most documents or rows in a batch of JSON or CSV.
 	batchSize = 1 << 14
 
-	// maxLine is the length of the longest line that is read.
+	// maxLine is the length of the longest line that can be read, in bytes.
 	maxLine = 64 << 20
 
-	// ahead is how many blocks, in addition to one for each worker, may wait for
-	// an earlier one to be taken.
+	// ahead: up to this many parsed blocks plus one for each worker may wait for an earlier
+	// block.
 	ahead = 4
 )
 
-// blockParser finds the ids in a block of whole units: lines, or documents. It may keep
-// state from block to block, but only to be faster.
+// blockParser adds the ids in block to b. A block has whole lines or whole documents. The
+// parser may keep what makes the next block faster, but its results must not depend on the
+// blocks before.
 type blockParser func(block []byte, b *Batch)
 
-// cutter returns the end of the last whole unit in data, 0 if there is none, or how much of
-// data can be parsed if the source ends there. The error means that what follows cannot be
-// read.
+// cutter returns the end of the last whole line or document in data, or 0 if there is none. If
+// atEnd is true, the source ends with data, and the rest of data may be a line without a
+// newline. An error says why the bytes after end cannot be read.
 type cutter func(data []byte, atEnd bool) (end int, err error)
 
-// blocks reads a source in blocks of whole units and parses several of them at once.
+// blocks reads a source in blocks of whole lines or documents. Several goroutines parse the
+// blocks.
 type blocks struct {
 	*Input
 	prepare func(*Batch)
 
 	mu     sync.Mutex
-	queue  chan *Batch // of the blocks that were read, in the order of the source
-	carry  []byte      // the beginning of a unit whose end has not been read
-	offset int64       // bytes read or, once there is an error, its position
+	queue  chan *Batch // batches of the blocks that were read, in the order of the source
+	carry  []byte      // the beginning of a line or document whose end has not been read
+	offset int64       // how many bytes were read or, after an error, its position
 	err    error       // of the source or of the cutter
 }
 
-// read calls take for every block's batch, in the order of the source. The error
-// is take's, the reader's with its position, or ctx's cause.
+// read calls take with the batch of each block, in the order of the source. It returns the
+// error of take, the error of the source with its position, or the cause of ctx.
 func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -83,7 +85,7 @@ func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	return nil
 }
 
-// work reads and parses blocks until there are none.
+// work reads and parses blocks to the end of the source.
 func (l *blocks) work(ctx context.Context, parse blockParser) {
 	buf := make([]byte, blockSize)
 	for {
@@ -98,8 +100,8 @@ func (l *blocks) work(ctx context.Context, parse blockParser) {
 	}
 }
 
-// next reads the next block, for b, into buf, and enters b into the queue. Without data
-// there are no more.
+// next reads the next block into buf and adds b to the queue as its batch. At the end of the
+// source it returns no data.
 func (l *blocks) next(ctx context.Context, buf *[]byte, b *Batch) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +117,8 @@ func (l *blocks) next(ctx context.Context, buf *[]byte, b *Batch) []byte {
 	return data
 }
 
-// fill reads whole units into buf, which it enlarges if necessary, and keeps the
-// bytes after them for the next call.
+// fill reads whole lines or documents into buf, which it enlarges if necessary. It keeps the
+// bytes after them in carry for the next call.
 func (l *blocks) fill(ctx context.Context, buf *[]byte) []byte {
 	if len(*buf) <= len(l.carry) {
 		*buf = make([]byte, 2*len(l.carry))
@@ -149,7 +151,7 @@ func (l *blocks) fill(ctx context.Context, buf *[]byte) []byte {
 	}
 }
 
-// betweenLines cuts after newlines. The last line of a source needs none.
+// betweenLines is a cutter for lines. The last line of a source needs no newline.
 func betweenLines(data []byte, atEnd bool) (int, error) {
 	if atEnd {
 		return len(data), nil

@@ -13,14 +13,14 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// maxDocument is the size of the largest document that MongoDB writes: 16 MiB for
-// users, and 16 KiB for itself.
+// maxDocument is the size of the largest document that MongoDB writes, in bytes: 16 MiB from
+// the user and 16 KiB from the server.
 const maxDocument = 16<<20 + 16<<10
 
 // errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
 
-// parseDocuments reads a block of whole BSON documents.
+// parseDocuments is a blockParser for BSON.
 func (s *Input) parseDocuments(block []byte, b *Batch) {
 	for pos := 0; pos < len(block); {
 		pos += s.addFirst(block[pos:], b)
@@ -37,9 +37,9 @@ func (s *Input) parseDocuments(block []byte, b *Batch) {
 	}
 }
 
-// addFirst adds the ids of the first documents in data that are whole and simple, as
-// most are: they begin with an _id that is an ObjectId, and need no look beyond their
-// first 21 bytes and their last. It returns the length of these documents.
+// addFirst is the fast path for documents that begin with an ObjectId as _id, as most do. It
+// looks only at their first 21 bytes and at the last one. It adds the ids of all such documents
+// at the beginning of data and returns the length of these documents.
 func (s *Input) addFirst(data []byte, b *Batch) (passed int) {
 	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
 	if len(s.path) != 1 || s.path[0] != "_id" {
@@ -60,7 +60,7 @@ func (s *Input) addFirst(data []byte, b *Batch) (passed int) {
 	return pos
 }
 
-// betweenDocuments cuts between BSON documents.
+// betweenDocuments is a cutter for BSON documents.
 func betweenDocuments(data []byte, atEnd bool) (end int, err error) {
 	for end < len(data) {
 		size, err := documentSize(data[end:])
@@ -78,8 +78,9 @@ func betweenDocuments(data []byte, atEnd bool) (end int, err error) {
 	return end, nil
 }
 
-// documentSize returns the size of the document that data begins with, or 0 if data is
-// too short for its length. If data has all of it, its last byte has been checked.
+// documentSize returns the size of the document at the beginning of data, or 0 if data has
+// less than the four bytes of the size. It returns an error if the size is impossible, or if
+// data has the whole document and its last byte is wrong.
 func documentSize(data []byte) (size int, err error) {
 	if len(data) < 4 {
 		return 0, nil
@@ -94,7 +95,8 @@ func documentSize(data []byte) (size int, err error) {
 	return int(n), nil
 }
 
-// cutDocument returns the error for a source that ends in data, a part of a document.
+// cutDocument returns the error for a source that ends within a document. data is the part
+// that is there.
 func cutDocument(data []byte) error {
 	if len(data) < 4 {
 		return fmt.Errorf("the input ends within a document's length: %w", io.ErrUnexpectedEOF)
@@ -102,7 +104,8 @@ func cutDocument(data []byte) error {
 	return fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(data), binary.LittleEndian.Uint32(data), io.ErrUnexpectedEOF)
 }
 
-// addBSON adds what path names in doc.
+// addBSON adds the values at path in doc. If elements is true, it adds the elements of an array
+// instead of the array.
 func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) error {
 	found := 0
 	err := findBSON(doc, path, func(typ byte, value []byte) {
@@ -111,8 +114,8 @@ func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 			b.bsonValue(typ, value, place)
 			return
 		}
-		// The array's end has been found, and an element that cannot be read is not
-		// a reason to skip the document.
+		// The end of the array is known, so an unreadable element is no reason to skip
+		// the document.
 		for w := bsonwalk.New(value); w.Next(); {
 			b.bsonValue(w.Type(), w.Value(), place)
 		}
@@ -126,8 +129,8 @@ func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 	return nil
 }
 
-// findBSON calls found with every value that path names in doc. Arrays on the path
-// are searched, as in a query of MongoDB.
+// findBSON calls found with every value at path in doc. Like a query of MongoDB, it searches
+// the elements of arrays on the path.
 func findBSON(doc []byte, path []string, found func(typ byte, value []byte)) error {
 	w := bsonwalk.New(doc)
 	for w.Next() {
@@ -163,7 +166,7 @@ func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value
 	return nil
 }
 
-// bsonTypes are the types by their bytes in BSON; that of an ObjectId is 0x07.
+// bsonTypes are the names of all types except ObjectId, by their bytes in BSON.
 var bsonTypes = map[byte]string{
 	0x01: "double", 0x02: "string", 0x03: "object", 0x04: "array", 0x05: "binData", 0x06: "undefined",
 	0x08: "bool", 0x09: "date", 0x0A: "null", 0x0B: "regex", 0x0C: "dbPointer", 0x0D: "javascript",
@@ -171,7 +174,7 @@ var bsonTypes = map[byte]string{
 	0x7F: "maxKey", 0xFF: "minKey",
 }
 
-// bsonValue adds one value.
+// bsonValue adds a value of the type with the byte typ.
 func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	if typ == 0x07 {
 		b.IDs = append(b.IDs, Item{objectid.ID(value), place})

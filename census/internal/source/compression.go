@@ -11,13 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is a format of compressed data.
+// compression is a format of compressed data. magic is the first bytes of such data.
 type compression struct {
 	name, ending, magic string
 	open                func(in io.Reader, window uint64) (io.ReadCloser, error)
 }
 
-// maxWindow is the largest window of zstd: what "zstd --long" writes.
+// maxWindow is the default of Options.MaxWindow, the window that "zstd --long" uses.
 const maxWindow = 128 << 20
 
 var compressions = []compression{
@@ -32,12 +32,12 @@ var compressions = []compression{
 }
 
 const (
-	// maxNested is how many times a source may be compressed.
+	// maxNested is the most compressions around one source.
 	maxNested = 3
 
-	// A source may expand to maxExpansion times its compressed size once it is longer
-	// than Options.FreeExpansion, by default freeExpansion. Dumps expand to 3 to 100 times
-	// their size, data that is made to fill memory and disks to 1,000 times and more.
+	// maxExpansion limits the size of decompressed data beyond freeExpansion, the default
+	// of Options.FreeExpansion: to that many times the compressed size. Dumps expand to 3
+	// to 100 times their size. Files that attackers make expand to 1,000 times and more.
 	maxExpansion  = 500
 	freeExpansion = 256 << 20
 )
@@ -46,8 +46,8 @@ const (
 type decompressed struct {
 	io.ReadCloser
 	name     string
-	packed   *counted              // the outermost compressed data
-	size     int64                 // of the content so far
+	packed   *counted              // counts the compressed bytes of the source
+	size     int64                 // bytes decompressed so far
 	free     int64                 // see Options.FreeExpansion
 	unpacked func(bytes int) error // see Options
 }
@@ -73,8 +73,8 @@ func (d *decompressed) Read(p []byte) (int, error) {
 
 func errIn(name string) error { return fmt.Errorf("census: %s", name) }
 
-// counted counts what is read from a reader. A decoder reads ahead on a goroutine of
-// its own, while others look at the count.
+// counted counts the bytes read from a reader. The count is atomic because decoders read in
+// goroutines of their own.
 type counted struct {
 	io.Reader
 	n atomic.Int64
@@ -86,21 +86,21 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// content is a source without its compressions.
+// content is the decompressed content of a source.
 type content struct {
 	*bufio.Reader
-	head   []byte // the first bytes: prefixSize, or fewer if there is an error, such as the end, before that
+	head   []byte // the first prefixSize bytes, or all before an error or the end
 	opened []io.Closer
 }
 
 func (c *content) close() {
 	for i := len(c.opened) - 1; i >= 0; i-- {
-		_ = c.opened[i].Close() // what was read is checked already
+		_ = c.opened[i].Close() // Read has returned all errors
 	}
 }
 
-// newContent returns the content of in, which must be closed also after an error. It is
-// valid, too, if the error is [ErrEmpty].
+// newContent returns the decompressed content of in. The caller must close it, even after an
+// error. If the error is [ErrEmpty], the content can still be read.
 func newContent(in io.Reader, o *Options) (*content, error) {
 	packed := &counted{Reader: in}
 	c := new(content)
@@ -129,7 +129,7 @@ func newContent(in io.Reader, o *Options) (*content, error) {
 	return c, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
 }
 
-// compressionOf returns the compression of data that begins with head, or nil.
+// compressionOf returns the compression of data that begins with head, or nil for none.
 func compressionOf(head []byte) *compression {
 	for i := range compressions {
 		if strings.HasPrefix(string(head), compressions[i].magic) {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// readCSV emits one column of values that are separated by commas, as mongoexport
-// --type=csv writes them, by semicolons or by tabs. The first row names the columns. Places
-// count rows, of which the first has the names.
+// readCSV emits the values of one column. Columns are separated by commas, as in the output
+// of mongoexport --type=csv, by semicolons or by tabs. The first row has the names of the
+// columns and the place 0.
 func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	limit := &rowLimit{in: in, left: maxLine}
 	rows := csv.NewReader(limit)
@@ -57,11 +57,11 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	}
 }
 
-// separators are what may separate columns.
+// separators are the characters that may separate columns.
 var separators = []rune{',', ';', '\t'}
 
-// findColumn returns what separates the columns of the first row in text. ok is true if
-// one of them then has the given name.
+// findColumn returns the separator with which the first row of text has the column. If none
+// has, it returns a comma and false.
 func findColumn(text []byte, column string) (comma rune, ok bool) {
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(text), utf8Mark), "\n")
 	for _, comma := range separators {
@@ -74,11 +74,11 @@ func findColumn(text []byte, column string) (comma rune, ok bool) {
 	return ',', false
 }
 
-// rowLimit fails in a row that does not end: after a quote that is not closed, the
+// rowLimit is a reader that fails if a row is too long. After a quote that is not closed, the
 // rest of the text would be one row.
 type rowLimit struct {
 	in   io.Reader
-	left int // bytes that the current row may still have
+	left int // how many more bytes the current row may have
 }
 
 func (l *rowLimit) Read(p []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/internal/each"
 )
 
-// The formats, see census.Format.
+// The names of the formats, see census.Format.
 const (
 	Auto    = "auto"
 	BSON    = "bson"
@@ -24,25 +24,26 @@ const (
 	Grep    = "grep"
 )
 
-// reader is how a format is read.
+// reader describes how a format is detected and read.
 type reader struct {
 	format  string
 	unit    string   // what places count
-	endings []string // of the names of files that say that they have the format
+	endings []string // of the names of files in this format
 
-	// sign reports whether a source that begins with data seems to have the format. column
-	// is the name of the column that a CSV file must have. Without it the format is never
-	// detected.
+	// sign reports whether data looks like the beginning of a source in this format. column
+	// is the name of the column that a CSV file must have. If sign is nil, the format is
+	// never detected.
 	sign func(data []byte, column string) bool
 
-	// parse returns a parser of blocks, which cut separates, for a format that several
-	// goroutines can parse at once. read is for one that cannot be cut without parsing it.
+	// A format that can be cut into blocks has cut, which finds the ends of blocks, and
+	// parse, which returns a parser for them. Several goroutines then parse at once. Any
+	// other format has read.
 	parse func(*Input) blockParser
 	cut   cutter
 	read  func(s *Input, in io.Reader, emit func(*Batch) error) error
 }
 
-// readers are those of all formats. The first sign that fits decides.
+// readers has all formats. The first whose sign returns true is the format of a source.
 var readers = []reader{
 	{format: Auto},
 	{
@@ -76,21 +77,20 @@ var readers = []reader{
 	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenDigits},
 }
 
-// jsonLineReader is for JSON with a document on each line.
+// jsonLineReader is for JSON with one document per line.
 var jsonLineReader = reader{
 	format: JSON, unit: "line",
 	parse: func(s *Input) blockParser { return (&jsonLines{Input: s}).parse }, cut: betweenLines,
 }
 
-// Formats returns all formats.
+// Formats returns the names of all formats, [Auto] first.
 func Formats() []string { return each.Of(readers, func(r reader) string { return r.format }) }
 
 var (
-	// ErrFormat is wrapped by the error for a source that is in none of the
-	// formats.
+	// ErrFormat is wrapped by the error for a source whose format is not recognized.
 	ErrFormat = errors.New("census: unknown format")
 
-	// ErrEmpty is wrapped by the error for a source without a single byte.
+	// ErrEmpty is wrapped by the error for a source of 0 bytes.
 	ErrEmpty = errors.New("census: the source is empty")
 )
 
@@ -99,8 +99,8 @@ const sqliteMagic = "SQLite format 3\x00"
 
 var errUTF16 = fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
 
-// isUTF16 reports whether data begins with a byte order mark of UTF-16, and is not BSON
-// whose length begins like one.
+// isUTF16 reports whether data begins with the byte order mark of UTF-16. The length of a BSON
+// document may begin with the same bytes.
 func isUTF16(data []byte) bool {
 	return (bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))) && !looksLikeBSON(data)
 }
@@ -108,7 +108,7 @@ func isUTF16(data []byte) bool {
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
-// textOf returns the text at the beginning of a source, without a mark and blanks before it.
+// textOf returns data without a byte order mark and white space at its beginning.
 func textOf(data []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(utf8Mark)), " \t\r\n")
 }
@@ -135,8 +135,8 @@ func detect(data []byte, column string) (string, error) {
 	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids; set the format, or use the format grep to find ids in any text%s", ErrFormat, column, encodingHint(firstLine(data)))
 }
 
-// encodingHint says what to do if the first row of a text is not UTF-8, in which no name
-// of a column beyond ASCII is found. Control characters show that it is no text.
+// encodingHint returns the end of an error message that says how to convert a text if its
+// first row is not UTF-8, or "". A row with control characters is not text.
 func encodingHint(row []byte) string {
 	if utf8.Valid(row) || bytes.ContainsFunc(row, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' }) {
 		return ""
@@ -144,10 +144,9 @@ func encodingHint(row []byte) string {
 	return "; the text is not UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
 }
 
-// looksLikeBSON reports whether data begins with a document: a possible length, an
-// element of a type that exists and, if data is that long, a zero byte at the
-// document's end. No text looks like that: four of its characters are a length that
-// is far too large.
+// looksLikeBSON reports whether data begins like a document: with a possible length, then an
+// element of an existing type. If data has the whole document, its last byte must be zero.
+// Text never looks like BSON: its first four characters are a length that is far too large.
 func looksLikeBSON(data []byte) bool {
 	size, err := documentSize(data)
 	if err != nil || size == 0 || len(data) < 5 {
@@ -157,8 +156,8 @@ func looksLikeBSON(data []byte) bool {
 	return size == 5 || known || data[4] == 0x07
 }
 
-// oneToALine reports whether JSON that begins with data has one whole document on
-// each line.
+// oneToALine reports whether JSON that begins with data has one document per line. It looks
+// at the first document.
 func oneToALine(data []byte) bool {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -166,7 +165,7 @@ func oneToALine(data []byte) bool {
 	}
 	end, err := skipValue(text, 0)
 	if err != nil {
-		end = len(text) // a line longer than data, if it is one
+		end = len(text) // the document is longer than data
 	}
 	if bytes.IndexByte(text[:end], '\n') >= 0 {
 		return false
@@ -175,10 +174,10 @@ func oneToALine(data []byte) bool {
 	return len(rest) == 0 || rest[0] == '\n'
 }
 
-// prefixSize is how many bytes of a source detect sees.
+// prefixSize is how many bytes of a source detect looks at.
 const prefixSize = 64 << 10
 
-// formatByName returns the format of documents that the name of a file says it has, or "".
+// formatByName returns the format that the ending of a file's name stands for, or "".
 func formatByName(name string) string {
 	for _, c := range compressions {
 		name = strings.TrimSuffix(name, c.ending)

@@ -8,19 +8,18 @@ import (
 	"io"
 )
 
-// jsonLines reads one JSON document per line.
+// jsonLines parses JSON with one document per line.
 //
-// The position of the id depends only on the bytes before it. So if a line begins
-// with the same bytes as the last line whose id was found by scanning, its id is at
-// the same position.
+// It has a fast path: if a line begins with the same bytes as the last line whose id was
+// found by scanning, the id is at the same position.
 type jsonLines struct {
 	*Input
-	before []byte // the bytes before the digits of an id
-	after  []byte // the bytes after them, up to the closing brace
+	before []byte // the bytes before the digits of that id
+	after  []byte // the bytes after the digits, up to the closing brace
 }
 
-// maxBefore is how many bytes before an id are compared at most. With more, lines
-// rarely agree.
+// maxBefore is the most bytes before an id for the fast path. Lines with more bytes rarely
+// begin with the same ones.
 const maxBefore = 512
 
 func (p *jsonLines) parse(block []byte, b *Batch) {
@@ -47,7 +46,7 @@ func (p *jsonLines) parse(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// endsObject reports whether a line ends as an object does.
+// endsObject reports whether the last character of a line, except white space, is a brace.
 func endsObject(line []byte) bool {
 	for n := len(line) - 1; n >= 0; n-- {
 		if c := line[n]; c == '}' {
@@ -59,7 +58,7 @@ func endsObject(line []byte) bool {
 	return false
 }
 
-// line adds the values of one line.
+// line adds the values of one line, and remembers the bytes around its id for the fast path.
 func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	i := skipSpace(line, 0)
 	if i == len(line) {
@@ -82,10 +81,9 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	p.after = append(p.after[:0], line[digits+hexDigits:end]...)
 }
 
-// addDocument adds the values that path names in the document that starts at i.
-// digits is the position of an id's digits if nothing after them matters, or -1. A
-// document that is itself an id or a string, as in the results of distinct(), is the
-// value.
+// addDocument adds the values at path in the document that starts at s[i]. If the document is
+// itself an id or a string, as in the results of distinct(), it adds that. digits is the
+// position of the digits of the only id if nothing after them matters, else -1.
 func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
 	digits = -1
 	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
@@ -123,14 +121,14 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 	return digits, nil
 }
 
-// morePrompt is what mongosh writes where it has more documents than it shows.
+// morePrompt is what mongosh writes if there are more documents than it shows.
 const morePrompt = `Type "it" for more`
 
-// errMore is the error for the output of mongosh that ends before its documents do.
+// errMore is the error for output of mongosh that has only some of the documents.
 var errMore = errors.New(`the output of mongosh ends here with '` + morePrompt + `': write all documents, with .toArray() after find() or with mongoexport`)
 
-// readJSON emits JSON documents that are not one to a line: the elements of an array, or
-// documents written over several lines. All or some of them may be in an array.
+// readJSON emits JSON documents from a stream without one document per line: the elements of
+// an array, or documents over several lines, or both.
 func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 	var stream jsonStream
 	documents := bufio.NewScanner(in)
@@ -163,12 +161,12 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 // jsonStream finds the documents in a stream of JSON.
 type jsonStream struct {
 	inArray bool
-	offset  int64 // of what follows the last document
-	want    int   // how many bytes to wait for, so that long documents are not searched too often
+	offset  int64 // position of the byte after the last document
+	want    int   // do not search for the end of a document before there are this many bytes
 }
 
-// split is a [bufio.SplitFunc]. Commas count as space: where one is missing or doubled,
-// the documents can still be separated.
+// split is a [bufio.SplitFunc]. A token is one document. Commas count as white space, so that
+// a missing or doubled comma does no harm.
 func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, err error) {
 	if len(data) < j.want && !atEnd {
 		return 0, nil, nil
@@ -191,7 +189,7 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 	default:
 		size, err = skipValue(rest, 0)
 		switch {
-		// What ends with the data may be a word that continues.
+		// A word at the end of data may continue.
 		case !atEnd && (err == errUnfinished || err == nil && size == len(rest)):
 			j.want = min(2*len(data), maxLine)
 			return 0, nil, nil

@@ -16,23 +16,23 @@ var errJSON = errors.New("not a JSON document")
 // errUnfinished is the error for a text that ends before its JSON document does.
 var errUnfinished = errors.New("the JSON document does not end")
 
-// errFound ends the search for a member.
+// errFound is returned by a callback to end the search for a member.
 var errFound = errors.New("found")
 
-// isSpace contains the bytes that may be between tokens.
+// isSpace is true for the bytes that may be between tokens.
 var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 
-// endsWord contains the bytes that cannot be part of a number, true, false or null, or
-// of a name.
+// endsWord is true for the bytes that cannot be part of a number, of a name or of true, false
+// and null.
 var endsWord = [256]bool{
 	' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '{': true, '[': true,
 	'"': true, '\'': true, '`': true, '(': true, ')': true,
 }
 
-// isQuote contains the bytes around strings: of JSON, and of mongosh.
+// isQuote is true for the quotes around strings in JSON and in the output of mongosh.
 var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 
-// skipSpace returns the position of the first token at i or after it.
+// skipSpace returns the position of the first byte from i on that is not white space.
 func skipSpace(s []byte, i int) int {
 	for i < len(s) && isSpace[s[i]] {
 		i++
@@ -61,8 +61,8 @@ func skipString(s []byte, i int) (int, error) {
 	}
 }
 
-// skipValue returns the position after the value that starts at i. It looks at
-// strings and brackets alone, so that nesting of any depth takes no memory.
+// skipValue returns the position after the value that starts at i. It only looks at strings
+// and counts brackets, so that deep nesting takes no memory.
 func skipValue(s []byte, i int) (int, error) {
 	if i >= len(s) {
 		return 0, errUnfinished
@@ -82,7 +82,7 @@ func skipValue(s []byte, i int) (int, error) {
 			end = skipWord(s, name)
 		}
 	}
-	if end < len(s) && s[end] == '(' { // a call, as ObjectId(...) of the shell
+	if end < len(s) && s[end] == '(' { // a call such as ObjectId(...)
 		return skipNested(s, end)
 	}
 	return end, nil
@@ -122,8 +122,8 @@ func skipNested(s []byte, i int) (int, error) {
 	return 0, errUnfinished
 }
 
-// eachMember calls f with the key, which is nil in an array, and the value of every member
-// of the object or the array that starts at i, until it returns an error.
+// eachMember calls f with each member of the object or array that starts at i, until f returns
+// an error. s[from:to] is the value. key is nil in an array.
 func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err error) {
 	isObject, end := s[i] == '{', s[i]+2 // the closing bracket
 	if i = skipSpace(s, i+1); i < len(s) && s[i] == end {
@@ -169,9 +169,9 @@ func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err er
 	}
 }
 
-// findJSON calls found with every value that path names in the object that starts at
-// i. Arrays on the path are searched, as in a query of MongoDB. It skips the rest of
-// the object after the member that path names.
+// findJSON calls found with every value at path in the object that starts at i. Like a query
+// of MongoDB, it searches the elements of arrays on the path. It does not look at the rest of
+// the object after the first member of the path.
 func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 	if i >= len(s) || s[i] != '{' {
 		return errJSON
@@ -188,8 +188,7 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 	return err
 }
 
-// keyAt returns the key that starts at i, without its quotes if it has some, and the
-// position after it.
+// keyAt returns the key that starts at i, without quotes, and the position after the key.
 func keyAt(s []byte, i int) (key []byte, end int, err error) {
 	if isQuote[s[i]] {
 		if end, err = skipString(s, i); err != nil {
@@ -203,7 +202,7 @@ func keyAt(s []byte, i int) (key []byte, end int, err error) {
 	return s[i:end], end, nil
 }
 
-// enterJSON calls found with every value that path names in the value from from to to.
+// enterJSON calls found with every value at path in the value s[from:to].
 func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) error {
 	if len(path) == 0 {
 		found(from, to)
@@ -230,7 +229,7 @@ func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) 
 	return nil
 }
 
-// isKey reports whether key, a JSON string without its quotes, is name.
+// isKey reports whether key, a JSON string without its quotes, means name.
 func isKey(key []byte, name string) bool {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return string(key) == name // does not allocate
@@ -238,8 +237,9 @@ func isKey(key []byte, name string) bool {
 	return string(unescape(key)) == name
 }
 
-// addJSON adds the value from from to to of s. It returns the position
-// of the 24 digits of an ObjectId, or -1 for every other value.
+// addJSON adds the value s[from:to] or, if it is an array and elements is true, the elements
+// of the array. It returns the position of the 24 digits of an ObjectId, or -1 for any other
+// value.
 func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
 	value := s[from:to]
 	switch value[0] {
@@ -254,7 +254,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			b.addOther("array", place, value)
 			break
 		}
-		// The scanner has found the array's end, so it cannot fail here.
+		// The scanner has found the end of the array, so this cannot fail.
 		_ = eachMember(s[:to], from, func(_ []byte, i, end int) error {
 			b.addJSON(s, i, end, place, false)
 			return nil
@@ -290,8 +290,8 @@ func oidDigits(value []byte) int {
 	return i
 }
 
-// extendedTypes are the types of MongoDB Extended JSON v2, and of version 1 where its
-// names differ, by their first key.
+// extendedTypes are the types of MongoDB Extended JSON, by the first key of their objects, in
+// version 2 and in version 1.
 var extendedTypes = map[string]string{
 	"$numberDouble": "double", "$binary": "binData", "$uuid": typeUUID, "$undefined": "undefined",
 	"$date": "date", "$regularExpression": "regex", "$regex": "regex", "$dbPointer": "dbPointer",
@@ -299,7 +299,7 @@ var extendedTypes = map[string]string{
 	"$numberLong": "long", "$numberDecimal": "decimal", "$minKey": "minKey", "$maxKey": "maxKey",
 }
 
-// extended returns the type of a whole object.
+// extended returns the type of an object of MongoDB Extended JSON.
 func extended(object []byte) string {
 	t := "object"
 	if i := skipSpace(object, 1); object[i] == '"' {
@@ -313,8 +313,8 @@ func extended(object []byte) string {
 	return t
 }
 
-// wordType returns the type of a value that is neither an object nor an array nor a string
-// by how it is written, or typeText if it is not JSON.
+// wordType returns the type of a number, a constant or a call such as Long(7), or typeText if
+// word is none of these.
 func wordType(word []byte) string {
 	if name, _, isCall := bytes.Cut(bytes.TrimPrefix(word, []byte("new ")), []byte{'('}); isCall {
 		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
@@ -342,7 +342,7 @@ func wordType(word []byte) string {
 	return typeText
 }
 
-// callTypes are the types by the functions with which shells write them.
+// callTypes are the types by the functions that MongoDB's shells write around their values.
 var callTypes = map[string]string{
 	"ISODate": "date", "Date": "date", "UUID": typeUUID, "Long": "long", "NumberLong": "long", "Int32": "int",
 	"NumberInt": "int", "Double": "double", "Decimal128": "decimal", "NumberDecimal": "decimal",

@@ -1,15 +1,17 @@
-// Package source reads the values of one field from dumps, exports and lists, for
-// package census.
+// Package source reads the values of one field from dumps, exports and lists, for package
+// census.
 //
-// [Open] detects how a source is written, and [Input.Read] returns its ids in
-// batches. The readers look for ids and do not validate documents: where the id is
-// the first field of a JSON or BSON document, the rest is skipped, except its end.
+// [Open] detects the format of a source, and [Input.Read] returns its ids in batches. In a
+// batch, the place of a value is the number of its document, line or row, counted from 0 at
+// the start of the batch. The readers look for ids and do not validate documents: if the id
+// is the first field of a JSON or BSON document, they skip everything up to the document's
+// end.
 //
 // # Design
 //
-// A source is read in blocks. Blocks of lines and of BSON documents are parsed by several
-// goroutines at once; archives, CSV and JSON that is not one document to a line by one,
-// while another reads ahead.
+// Lists, BSON, text and JSON with one document per line are read in blocks, and several
+// goroutines parse the blocks. Archives, CSV and other JSON are parsed by one goroutine while
+// another one reads ahead.
 package source
 
 import (
@@ -24,45 +26,28 @@ import (
 	"sync"
 )
 
-// Options define what is read. The zero Options are ready to use.
+// Options configure how a source is read. The zero Options mean the defaults.
 type Options struct {
-	// Name is the name of the source. A file without a single byte is an empty
-	// collection if its name says that it is of BSON or JSON.
+	// Name is the name of the source. A file of 0 bytes counts as an empty collection if
+	// its name ends as the names of BSON and JSON files do, such as ".bson".
 	Name string
 
-	// Field is the field that is read from documents, with dots for one inside
-	// another. Of an array on its path, every element counts.
-	// Default: "_id".
-	Field string
+	// The fields up to MaxWindow have the meaning that they have in census.Options.
 
-	// Format is how the source is written. Default: [Auto].
-	Format string
+	Field      string                // default: "_id"
+	Format     string                // default: [Auto]
+	Column     string                // default: the same as Field
+	Collection string                // default: all collections
+	Workers    int                   // default: one for each core
+	Unpacked   func(bytes int) error // may be nil
+	MaxWindow  uint64                // in bytes; default: 128 MiB
 
-	// Column is the column that is read from CSV. Default: Field.
-	Column string
-
-	// Collection is the only collection to read from an [Archive], with or
-	// without the database's name before it. Default: all.
-	Collection string
-
-	// Workers is how many goroutines may work at once. Default: one for each
-	// core.
-	Workers int
-
-	// Unpacked, if it is set, is called with the number of bytes that were just
-	// decompressed. Its error ends the reading.
-	Unpacked func(bytes int) error
-
-	// MaxWindow is how much memory decompression may take, in bytes. Default:
-	// 128 MiB, what "zstd --long" needs.
-	MaxWindow uint64
-
-	// FreeExpansion is how many bytes compressed data may expand to, whatever its size.
-	// Beyond that, it may expand to 500 times its size. Default: 256 MiB.
+	// FreeExpansion is how many bytes compressed data may always expand to. Larger data may
+	// expand to 500 times its compressed size. Default: 256 MiB.
 	FreeExpansion int64
 }
 
-// WithDefaults returns o with every default in its place.
+// WithDefaults returns o with defaults for all fields that are zero.
 func (o Options) WithDefaults() Options {
 	o.Field, o.Format = cmp.Or(o.Field, "_id"), cmp.Or(o.Format, Auto)
 	o.Column = cmp.Or(o.Column, o.Field)
@@ -73,24 +58,25 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Input is one source.
+// Input is an open source. It can be read once.
 type Input struct {
-	// Format is how the source is written, and Unit is what places count:
-	// document, line or row.
+	// Format is the detected format. Unit is what places count: "document", "line" or
+	// "row".
 	Format string
 	Unit   string
 
 	options  Options
-	path     []string // Options.Field
-	elements bool     // an array's elements are values, too
+	path     []string // Options.Field, split at its dots
+	elements bool     // if the value is an array, its elements count
 	text     *content
 	batches  sync.Pool
 	reader   reader
-	comma    rune // of CSV: what separates columns
+	comma    rune // separates the columns of CSV
 }
 
-// Open begins to read in and detects its format. The error wraps [ErrEmpty],
-// [ErrFormat] or in's error; an o.Format that is not among [Formats] is an [ErrFormat].
+// Open reads the beginning of in and detects its format. The error wraps [ErrEmpty],
+// [ErrFormat] or the error of in. It wraps [ErrFormat], too, if o.Format is not one of
+// [Formats].
 func Open(in io.Reader, o Options) (*Input, error) {
 	o = o.WithDefaults()
 	if !slices.Contains(Formats(), o.Format) {
@@ -98,7 +84,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	}
 	text, err := newContent(in, &o)
 	format, err := o.formatOf(text, err)
-	isBinary := format == BSON || format == Archive // the length of a document may look like a mark
+	isBinary := format == BSON || format == Archive // there, these bytes may be the length of a document
 	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep && !isBinary {
 		_, err = text.Discard(len(utf8Mark))
 		text.head = text.head[len(utf8Mark):]
@@ -122,7 +108,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	return s, nil
 }
 
-// formatOf returns the format of text. err is the error of opening it.
+// formatOf returns the format of text. err is the error of newContent.
 func (o *Options) formatOf(text *content, err error) (string, error) {
 	if err == ErrEmpty {
 		if o.Format == Grep {
@@ -141,12 +127,13 @@ func (o *Options) formatOf(text *content, err error) (string, error) {
 	return o.Format, err
 }
 
-// Read calls prepare and then take with every batch of s: prepare in several goroutines
-// at once, take in the order of the source, one at a time. Neither must keep the batch.
-// The error says where reading stopped and why. It is take's error, the reader's, or
-// ctx's cause.
+// Read reads s to its end. It calls prepare and then take with each batch. Several calls of
+// prepare may run at the same time; take is called in the order of the source, one batch at
+// a time. Neither function may keep the batch after it returns.
 //
-// Read may leave a goroutine behind that waits for the reader, if that hangs.
+// If reading stops early, the error is that of take, the cause of ctx, or another error with
+// the position at which reading stopped. If the reader hangs when ctx is done, Read leaves a
+// goroutine that waits for it.
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if s.reader.parse != nil {
 		defer s.text.close()
@@ -165,12 +152,12 @@ func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch
 	return s.reader.read(s, in, emit)
 }
 
-// streamBlock is how many bytes of a stream are read while those before are parsed.
+// streamBlock is how many bytes readAhead reads while the bytes before them are parsed.
 const streamBlock = 1 << 20
 
-// readAhead returns the content of in, which another goroutine reads and decompresses one
-// block ahead, and closes at its end or once ctx is done, unless a read hangs. The error is
-// in's, or ctx's cause.
+// readAhead returns the content of in. A goroutine reads and decompresses it one block ahead.
+// It closes in at the end or, unless in hangs, when ctx is done. The error is that of in or the
+// cause of ctx.
 func readAhead(ctx context.Context, in *content) io.Reader {
 	out, pipe := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { pipe.CloseWithError(context.Cause(ctx)) })
@@ -184,7 +171,7 @@ func readAhead(ctx context.Context, in *content) io.Reader {
 	return bufio.NewReaderSize(out, streamBlock)
 }
 
-// stopped returns an error with the position at which reading stopped, and why.
+// stopped adds to err the position at which reading stopped, in bytes.
 func stopped(offset int64, err error) error {
 	return fmt.Errorf("stopped at byte %d: %w", offset, err)
 }

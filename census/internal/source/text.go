@@ -2,8 +2,8 @@ package source
 
 import "bytes"
 
-// parseList reads one id per line, bare or in any of the notations of package paste,
-// with or without a comma after it.
+// parseList is a blockParser for a list: one id per line, bare or in any notation that
+// [inspect.ParseObjectID] reads, with or without a comma after it.
 func parseList(block []byte, b *Batch) {
 	place := uint32(0)
 	for ; len(block) > 0; place++ {
@@ -24,13 +24,13 @@ func parseList(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// parseText finds every run of exactly 24 hexadecimal digits, also behind an escaped
-// character whose digits or letter continue into the run.
+// parseText is a blockParser for any text. It finds every run of exactly 24 hexadecimal digits.
+// If an escaped character ends directly before the 24 digits, as in \u003c, its digits do not
+// count.
 func parseText(block []byte, b *Batch) {
 	place := uint32(0)
-	line := 0 // where the line of place begins, or a later position in it
-	// A run of 24 digits has a digit at every 24th position, so bytes between two
-	// that are not digits can be skipped.
+	line := 0 // a position in the line of place
+	// It is enough to look at every 24th byte: a run of 24 digits contains one of them.
 	for i := hexDigits - 1; i < len(block); {
 		if !isHex[block[i]] {
 			i += hexDigits
@@ -56,9 +56,9 @@ func parseText(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// escaped returns how many bytes of run, which are hexadecimal digits, belong to an
-// escaped character that begins in before: as in \u003c and \b of JSON, \x3c of programs
-// and %3C of URLs.
+// escaped returns how many bytes at the beginning of run, which are hexadecimal digits, belong
+// to an escaped character that begins at the end of before: \u003c and \b in JSON, \x3c in
+// programs, %3C in URLs.
 func escaped(before, run []byte) int {
 	switch {
 	case bytes.HasSuffix(before, []byte(`\u`)):
@@ -71,7 +71,7 @@ func escaped(before, run []byte) int {
 	return 0
 }
 
-// isHex contains the hexadecimal digits.
+// isHex is true for the hexadecimal digits.
 var isHex = func() (t [256]bool) {
 	for _, c := range []byte("0123456789abcdefABCDEF") {
 		t[c] = true
@@ -79,12 +79,12 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// longRun is a number of digits of which each half is too long for an id, with the rest of
-// an escape before it.
+// longRun is a number of digits that can be cut in the middle: each half is longer than an id
+// with the digits of an escaped character before it.
 const longRun = 64
 
-// betweenDigits cuts any text so that neither a run of digits that may be an id nor an
-// escape before it is cut. A block may therefore end within a line.
+// betweenDigits is a cutter for any text. It cuts neither within a run of digits that may be
+// an id, nor within an escaped character. A block may end within a line.
 func betweenDigits(data []byte, atEnd bool) (int, error) {
 	if atEnd {
 		return len(data), nil
