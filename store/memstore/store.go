@@ -1,13 +1,12 @@
-// Package memstore keeps documents in the memory of the process: they last as long as
-// it does. It is for tests of programs that use package store, and for trials, which
-// need no disk and no server.
+// Package memstore is an engine of package store that keeps documents in the memory of the
+// process. The documents are lost when the store is closed or the process ends. It is meant for
+// tests of programs that use package store, and for trials.
 //
-// Start with [New], which returns a [store.Store]. Each store is on its own; goroutines that
-// are to see the same documents share one.
+// Start with [New], which returns a [store.Store]. Two stores share no documents: to see the
+// same documents, goroutines must share one store.
 //
-// A document whose key is not the greatest
-// of its collection takes time in proportion to how many have a greater one; the keys of
-// new ObjectIds are nearly always the greatest.
+// Inserting a document takes time in proportion to the number of documents with a greater
+// key. That is fast for new ObjectIds, which are nearly always the greatest keys.
 package memstore
 
 import (
@@ -23,9 +22,10 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Store is a [store.Store] in memory. [New] returns one.
+// Store is a store in memory, created by [New]. It implements [store.Store]. Any number of
+// goroutines may share it.
 type Store struct {
-	engine.Base // all methods of [store.Store] but Close
+	engine.Base // all methods of [store.Store] except Close
 	db          *database
 }
 
@@ -38,16 +38,16 @@ type database struct {
 
 var _ store.Store = (*Store)(nil)
 
-// collection is the rows of one, in the order of their keys.
+// collection holds the documents of a collection, sorted by key.
 type collection struct{ rows []*row }
 
-// row is a document. It does not change: a write puts another row in its place.
+// row is a document. It is immutable: a write replaces the row.
 type row struct {
 	key store.Key
 	doc bson.Raw
 }
 
-// batch is how many keys are looked up while no other call uses the store.
+// batch is the number of keys that are looked up under one lock.
 const batch = 1000
 
 // New returns an empty store.
@@ -56,7 +56,7 @@ func New() *Store {
 	return &Store{engine.NewBase(s, &s.life, batch), s}
 }
 
-// Close drops all documents, see [store.Store].
+// Close removes all documents from memory and closes the store. It always returns nil.
 func (s *Store) Close() error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// in calls work with a collection while no other call uses the store, unless the store is
-// closed or ctx has ended. A collection that does not exist is empty.
+// in locks the store and calls work with a collection, which is empty if it does not exist. It
+// returns an error and does not call work if the store is closed or ctx is done.
 func (s *database) in(ctx context.Context, name string, work func(c *collection) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,13 +81,14 @@ func (s *database) in(ctx context.Context, name string, work func(c *collection)
 	return work(c)
 }
 
-// search returns the place of a key, or where it would be.
+// search returns the index of the row with a key. If there is none, i is the index at which such a
+// row must be inserted.
 func (c *collection) search(key store.Key) (i int, found bool) {
 	return slices.BinarySearchFunc(c.rows, key, func(r *row, key store.Key) int { return r.key.Compare(key) })
 }
 
-// bounds returns the places of the first row of a range, which leaves its lower bound out
-// if open, and of the first after it.
+// bounds returns the index of the first row in a range, and that of the first row after it. If open is
+// true, the range does not contain its lower bound.
 func (c *collection) bounds(r store.Range, open bool) (from, to int) {
 	from, found := c.search(r.From)
 	if open && found {
@@ -99,12 +100,12 @@ func (c *collection) bounds(r store.Range, open bool) (from, to int) {
 	return from, max(from, to)
 }
 
-// replace puts a copy of a document in the place of another.
+// replace replaces the document at index i by a copy of doc.
 func (c *collection) replace(i int, doc bson.Raw) {
 	c.rows[i] = &row{c.rows[i].key, slices.Clone(doc)}
 }
 
-// Insert stores documents, see [engine.Database].
+// Insert implements [engine.Database].
 func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	err = s.in(ctx, name, func(c *collection) error {
@@ -121,7 +122,7 @@ func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (re
 	return refused, err
 }
 
-// Replace replaces a document, see [engine.Database].
+// Replace implements [engine.Database].
 func (s *database) Replace(ctx context.Context, name string, key store.Key, doc bson.Raw) (found bool, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		var i int
@@ -133,7 +134,7 @@ func (s *database) Replace(ctx context.Context, name string, key store.Key, doc 
 	return found, err
 }
 
-// Change does changes, see [engine.Database].
+// Change implements [engine.Database].
 func (s *database) Change(ctx context.Context, name string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		for _, change := range changes {
@@ -151,7 +152,7 @@ func (s *database) Change(ctx context.Context, name string, changes []engine.Cha
 	return refused, err
 }
 
-// Lookup yields documents, see [engine.Database].
+// Lookup implements [engine.Database].
 func (s *database) Lookup(ctx context.Context, name string, keys []store.Key, yield func(bson.Raw) error) error {
 	return s.in(ctx, name, func(c *collection) error {
 		for _, key := range keys {
@@ -165,7 +166,7 @@ func (s *database) Lookup(ctx context.Context, name string, keys []store.Key, yi
 	})
 }
 
-// Find yields the documents of a query, see [engine.Database].
+// Find implements [engine.Database].
 func (s *database) Find(ctx context.Context, name string, q store.Query, yield func(bson.Raw) error) error {
 	for n := 0; q.Limit <= 0 || n < q.Limit; n++ {
 		var doc bson.Raw
@@ -190,7 +191,7 @@ func (s *database) Find(ctx context.Context, name string, q store.Query, yield f
 	return nil
 }
 
-// Count counts documents, see [engine.Database].
+// Count implements [engine.Database].
 func (s *database) Count(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		from, to := c.bounds(r, false)
@@ -200,7 +201,7 @@ func (s *database) Count(ctx context.Context, name string, r store.Range) (n int
 	return n, err
 }
 
-// Delete removes a document, see [engine.Database].
+// Delete implements [engine.Database].
 func (s *database) Delete(ctx context.Context, name string, key store.Key) (found bool, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		var i int
@@ -212,7 +213,7 @@ func (s *database) Delete(ctx context.Context, name string, key store.Key) (foun
 	return found, err
 }
 
-// DeleteRange removes the documents of a range, see [engine.Database].
+// DeleteRange implements [engine.Database].
 func (s *database) DeleteRange(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		from, to := c.bounds(r, false)
@@ -223,7 +224,7 @@ func (s *database) DeleteRange(ctx context.Context, name string, r store.Range) 
 	return n, err
 }
 
-// Collections returns the names of the collections, see [engine.Database].
+// Collections implements [engine.Database].
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	err = s.in(ctx, "", func(*collection) error {
 		names = slices.Collect(maps.Keys(s.collections))

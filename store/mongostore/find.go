@@ -19,8 +19,8 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Lookup yields the documents with the keys, see [engine.Database]. One key alone is asked
-// for without $in, with which FerretDB reads the whole collection.
+// Lookup implements [engine.Database]. For a single key it does not use $in, because FerretDB would
+// then read the whole collection.
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
 	var of any = bson.D{{Key: "$in", Value: keys}}
 	if len(keys) == 1 {
@@ -30,7 +30,8 @@ func (s *database) Lookup(ctx context.Context, collection string, keys []store.K
 	return s.each(ctx, cursor, err, yield)
 }
 
-// each yields the documents of a cursor, which the server has returned with err.
+// each calls yield for the documents of a cursor, and closes it. cursor and err are the results of
+// a query.
 func (s *database) each(ctx context.Context, cursor *mongo.Cursor, err error, yield func(bson.Raw) error) error {
 	if err != nil {
 		return s.explain(ctx, err)
@@ -44,14 +45,14 @@ func (s *database) each(ctx context.Context, cursor *mongo.Cursor, err error, yi
 	return s.explain(ctx, cursor.Err())
 }
 
-// Count returns the number of documents with a key in r, see [engine.Database].
+// Count implements [engine.Database].
 func (s *database) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
 	n, err := s.db.Collection(collection).CountDocuments(ctx, filter(r, false))
 	return n, s.explain(ctx, err)
 }
 
-// Collections returns the names of the collections, see [engine.Database]. Views and
-// the server's own collections are left out.
+// Collections implements [engine.Database]. It leaves out views and the server's own
+// collections.
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	specs, err := s.db.ListCollectionSpecifications(ctx, bson.D{})
 	for _, spec := range specs {
@@ -62,13 +63,14 @@ func (s *database) Collections(ctx context.Context) (names []string, err error) 
 	return names, s.explain(ctx, err)
 }
 
-// Find yields the documents that q asks for, see [engine.Database].
+// Find implements [engine.Database].
 func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
 	return s.find(ctx, collection, q, nil, yield)
 }
 
-// FindField returns the documents that q asks for, as [Store.Find] does, with nothing but
-// their _id and one field, such as customer.ref. For _id the server reads its index alone.
+// FindField is like [Store.Find], but the documents contain only their _id and one field. field
+// may be the path of a nested field, such as customer.ref. If field is _id, the server only reads
+// its index and not the documents.
 func (s *Store) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
 	fields := bson.D{{Key: field, Value: 1}}
 	return engine.Sequence(func(yield func(bson.Raw) error) error {
@@ -79,7 +81,8 @@ func (s *Store) FindField(ctx context.Context, collection, field string, q store
 	})
 }
 
-// Estimate returns about how many documents a collection has, or -1 if that is not known.
+// Estimate returns the approximate number of documents in a collection, or -1 if the server does
+// not return it. It does not count the documents, so it is fast.
 func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 	if s.db.life.Check(ctx, collection) != nil {
 		return -1
@@ -91,15 +94,15 @@ func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 	return n
 }
 
-// FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
-// with a limit for each of several ranges, so each range has one.
+// FindMany implements [store.Store] with one query per range, because a MongoDB query cannot
+// have a limit for each of several ranges.
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
 	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(parallel)
 	for i, r := range ranges {
 		g.Go(func() error {
 			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
@@ -114,30 +117,30 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	return docs, nil
 }
 
-// How many documents the server sends at once, fewer if they have 16 MiB together.
+// Maximum number of documents in one message from the server. A message has at most 16 MiB.
 const (
-	batch      = 1000
-	fieldBatch = 20_000 // with nothing but one field
+	batch      = 1000   // of Find
+	fieldBatch = 20_000 // of FindField
 )
 
-// find yields the documents of q with the fields of the projection fields, all if
-// it is nil. The server drops a cursor that is not read for ten minutes, so for a
-// caller who takes longer it goes on with a new one.
+// find calls yield for the documents of q. fields is a projection, nil for all fields. The server
+// drops a cursor that is not read for ten minutes; find then continues with a new cursor after the
+// last document.
 func (s *database) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	for {
-		n := 0            // documents yielded
-		var unknown error // why the last of them has no key
+		n := 0           // number of documents yielded
+		var keyErr error // why the last of them has no key
 		next := q
 		err := s.findOnce(ctx, collection, q, fields, func(doc bson.Raw) error {
 			n++
-			next.After, unknown = store.KeyOf(doc)
+			next.After, keyErr = store.KeyOf(doc)
 			return yield(doc)
 		})
 		if err == nil || n == 0 || !isLost(err) {
 			return err
 		}
-		if unknown != nil {
-			return fmt.Errorf("read on in collection %s: %w", collection, unknown)
+		if keyErr != nil {
+			return fmt.Errorf("continue reading collection %s: %w", collection, keyErr)
 		}
 		if q = next; q.Limit > 0 {
 			if q.Limit -= n; q.Limit == 0 {
@@ -147,7 +150,7 @@ func (s *database) find(ctx context.Context, collection string, q store.Query, f
 	}
 }
 
-// findOnce is find with one cursor.
+// findOnce is find with a single cursor.
 func (s *database) findOnce(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	r, open := engine.Bounds(q)
 	if r.IsEmpty() {
@@ -165,14 +168,14 @@ func (s *database) findOnce(ctx context.Context, collection string, q store.Quer
 	return s.each(ctx, cursor, err, yield)
 }
 
-// isLost reports whether the server has dropped a cursor, by the codes
-// CursorNotFound and CursorKilled.
+// isLost reports whether err means that the server has dropped a cursor: its code is
+// CursorNotFound or CursorKilled.
 func isLost(err error) bool {
 	e, ok := errors.AsType[mongo.ServerError](err)
 	return ok && (e.HasErrorCode(43) || e.HasErrorCode(237))
 }
 
-// Now returns the time of the server, see [store.Now].
+// Now returns the current time by the clock of the server. [store.Now] calls it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if err := s.db.life.Err(ctx); err != nil {
 		return time.Time{}, err
@@ -184,8 +187,8 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return hello.Time, s.db.explain(ctx, err)
 }
 
-// brackets are the least keys of the types that a key can have. MongoDB compares a bound with
-// values of its own type only, so a range over several is a condition for each.
+// brackets are the smallest number, string and ObjectId. MongoDB compares a bound only with
+// values of its own type, so a range that contains several types needs a condition for each.
 var brackets = func() []store.Key {
 	number, err1 := store.FloatKey(math.Inf(-1))
 	text, err2 := store.StringKey("")
@@ -195,9 +198,9 @@ var brackets = func() []store.Key {
 	return []store.Key{number, text, store.IDKey(objectid.ID{})}
 }()
 
-// filter returns r as a query. The lower bound is left out of r if open is true.
-// The zero Range is every document, whatever its _id; any other range is keys
-// only.
+// filter returns the MongoDB filter for r. If open is true, r does not contain its lower bound. The
+// zero Range matches every document, even if its _id cannot be a key; other ranges
+// match only documents whose _id is a key.
 func filter(r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {
 		return bson.D{}

@@ -1,33 +1,35 @@
-// Package mongostore keeps documents on a MongoDB server, for more than one
-// machine. It uses the official driver.
+// Package mongostore is an engine of package store that keeps documents on a MongoDB
+// server, which programs on several machines may share. It uses MongoDB's official driver.
 //
 // Start with [Open], which returns a [store.Store]. Other programs that use the same
 // database, such as mongosh, see ordinary documents with their _id.
 //
 // # What survives
 //
-// A write that returned is acknowledged as the URL's write concern asks; the
-// server's default is a majority of the replica set. Conditional writes, and all
-// calls of [Store.Linearizable], are acknowledged by a majority and read from the
-// primary whatever the URL says.
+// A write that has returned is acknowledged as the write concern of the URL says; the server's
+// default is acknowledgement by a majority of the replica set. Conditional writes, and all
+// calls of a store that [Store.Linearizable] returned, are always acknowledged by a majority and
+// read from the primary, whatever the URL says.
 //
 // # Conditional writes
 //
-// The server compares the revision of a document, so a program that changes
-// documents by other means must change the revision too. A document without a
-// revision first gets one as its last field, and the rest of it is then compared.
+// The server compares only the revision of a document, its field _rev, and not the whole
+// document. So a program that changes documents without this package must change the revision
+// too. If a document has no revision, its first Swap adds one as its last field and then compares the
+// rest of the document.
 //
-// # Documents of others
+// # Documents of other programs
 //
-// Other programs may store documents whose _id is not a [store.Key]: a date, a UUID,
-// a document. Only the zero Range contains them.
+// Other programs may store documents whose _id cannot be a [store.Key], such as a date, a UUID
+// or a document. Only the zero Range contains these.
 //
-// # What was tested where
+// # Tested with
 //
-// The whole contract was tested on FerretDB 1.24, which does not change documents
-// atomically: the server of the tests makes changes take turns, and conditional writes
-// are safe on MongoDB only. What Find and Linearizable exchange with a replica set was tested with the driver and a scripted
-// server. With OID_TEST_MONGODB set to the URL of a MongoDB the tests use that.
+// All promises of package store were tested on FerretDB 1.24, a free server with MongoDB's
+// protocol, and not on MongoDB itself. FerretDB 1 does not change documents atomically, so in the
+// tests a proxy lets only one change run at a time; use conditional writes on MongoDB only. The
+// messages that Find and Linearizable exchange with a replica set were tested with the driver and a scripted
+// server. If OID_TEST_MONGODB is set to the URL of a MongoDB server, the tests use that server.
 package mongostore
 
 import (
@@ -50,16 +52,17 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// DefaultDatabase is the database of a URL that names none.
+// DefaultDatabase is the database that is used if the URL names none.
 const DefaultDatabase = "oid"
 
-// serverWait is how long a call waits for a server, unless the URL has
-// serverSelectionTimeoutMS.
+// serverWait is the maximum time that a call waits for a server. serverSelectionTimeoutMS in the URL
+// changes it.
 const serverWait = 10 * time.Second
 
-// Store is a database on a MongoDB server. It implements [store.Store].
+// Store is a store in a database of a MongoDB server, opened by [Open]. It implements
+// [store.Store]. Any number of goroutines may share it.
 type Store struct {
-	engine.Base // all methods of [store.Store] but Close
+	engine.Base // all methods of [store.Store] except Close
 	db          *database
 }
 
@@ -69,15 +72,15 @@ type database struct {
 	client *mongo.Client
 	life   *engine.Lifetime
 
-	db         *mongo.Database
-	consistent *mongo.Database // the same with other guarantees, see Linearizable
+	db           *mongo.Database
+	linearizable *mongo.Database // the same database with the guarantees of Linearizable
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the database that uri names, a MongoDB connection string
-// (mongodb:// or mongodb+srv://); without a name it is [DefaultDatabase]. The
-// error says if uri cannot be understood or no server answers.
+// Open connects to a MongoDB server. uri is a MongoDB connection string (mongodb:// or
+// mongodb+srv://) with the name of the database; without a name, Open uses [DefaultDatabase].
+// If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers.
 func Open(ctx context.Context, uri string) (*Store, error) {
 	name, err := databaseName(uri)
 	if err != nil {
@@ -89,7 +92,7 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	}
 	client, err := mongo.Connect(config)
 	if err != nil {
-		if !strings.HasPrefix(uri, "mongodb+srv:") { // that asks the DNS
+		if !strings.HasPrefix(uri, "mongodb+srv:") { // mongodb+srv needs the DNS, so the URL may be right
 			err = engine.Reworded(store.ErrURL, "%v", err)
 		}
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
@@ -97,7 +100,7 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	s := newStore(database{
 		hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
 		db: client.Database(name),
-		consistent: client.Database(name, options.Database().
+		linearizable: client.Database(name, options.Database().
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
 	})
 	if err := client.Ping(ctx, nil); err != nil {
@@ -106,19 +109,20 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	return s, nil
 }
 
-// Linearizable returns s with reads from the primary and writes that a majority of
-// the servers has, whatever the URL says, see [store.Linearizable]. The two share
-// their connections: closing one closes the other.
+// Linearizable returns a store that uses the same database but reads from the primary and waits
+// until a majority of the replica set has acknowledged a write, whatever the URL says.
+// [store.Linearizable] calls it. The two stores share their connections: closing one closes
+// the other.
 func (s *Store) Linearizable() store.Store {
 	c := *s.db
-	c.db = c.consistent
+	c.db = c.linearizable
 	return newStore(c)
 }
 
 func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch), &d} }
 
-// databaseName returns the name of the database in a connection string. Its errors
-// leave the string out: it may hold a password.
+// databaseName returns the name of the database in a connection string. Its errors do not contain
+// the string, which may contain a password.
 func databaseName(uri string) (string, error) {
 	base, _, _ := strings.Cut(uri, "?")
 	scheme, rest, found := strings.Cut(base, "://")
@@ -129,7 +133,7 @@ func databaseName(uri string) (string, error) {
 	name, err := url.PathUnescape(path)
 	switch {
 	case err != nil:
-		return "", errors.New("the name of the database in the URL is not well escaped")
+		return "", errors.New("the name of the database in the URL has an invalid percent-encoding")
 	case strings.ContainsAny(name, "/\\. \"$\x00") || len(name) > 63:
 		return "", fmt.Errorf("%q cannot be the name of a database", name)
 	case name == "":
@@ -138,12 +142,12 @@ func databaseName(uri string) (string, error) {
 	return name, nil
 }
 
-// closeTime is how long Close waits for a server that does not answer: it ends sessions
-// there, which otherwise end by themselves.
+// closeTime is the maximum time that Close waits for a server that does not answer. Close only ends
+// sessions on the server, which otherwise expire.
 const closeTime = time.Second
 
-// Close ends the connections. Sequences of Find that are under way end
-// with [store.ErrClosed].
+// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. Close
+// waits for a server that does not answer for at most one second.
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil
@@ -153,7 +157,8 @@ func (s *Store) Close() error {
 	return s.db.client.Disconnect(ctx)
 }
 
-// explain says in err what to do where the driver's own text does not.
+// explain replaces errors of the driver by those of package store, and adds advice. It returns the
+// context's error if ctx is done, and [store.ErrClosed] if the store is closed.
 func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -172,7 +177,7 @@ func (s *database) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// attempts returns why each server could not be reached, if the driver has found none,
+// attempts returns the errors of all servers if err says that the driver found no usable server,
 // and err itself otherwise.
 func attempts(err error) error {
 	none, ok := errors.AsType[topology.ServerSelectionError](err)

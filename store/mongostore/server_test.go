@@ -24,7 +24,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"mongodb://user:secret@localhost:port/x", "port"},
 		{"mongodb://user:sec@ret@localhost/x", "@"},
 		{"mongodb://user:secret@localhost/a.b", "a.b"},
-		{"mongodb://user:secret@localhost/%zz", "escaped"},
+		{"mongodb://user:secret@localhost/%zz", "percent-encoding"},
 		{"mongodb://user:secret@localhost/" + strings.Repeat("x", 64), "database"},
 		{fmt.Sprintf("mongodb://user:secret@127.0.0.1:%d/x?serverSelectionTimeoutMS=200", testenv.FreePort(t)), "does not answer"},
 	} {

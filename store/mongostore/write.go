@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores documents, see [engine.Database].
+// Insert implements [engine.Database].
 func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.RefusedItem, err error) {
 	rows := b.Rows()
 	if len(rows) == 0 {
@@ -39,19 +39,19 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 	return refused, nil
 }
 
-// Replace puts doc in the place of the one with the key, see [engine.Database].
+// Replace implements [engine.Database].
 func (s *database) Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (bool, error) {
 	result, err := s.db.Collection(collection).ReplaceOne(ctx, bson.D{{Key: "_id", Value: key}}, doc)
 	return err == nil && result.MatchedCount > 0, s.explain(ctx, err)
 }
 
-// Delete removes the document with the key, see [engine.Database].
+// Delete implements [engine.Database].
 func (s *database) Delete(ctx context.Context, collection string, key store.Key) (bool, error) {
 	result, err := s.db.Collection(collection).DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
 	return err == nil && result.DeletedCount > 0, s.explain(ctx, err)
 }
 
-// DeleteRange removes the documents with a key in r, see [engine.Database].
+// DeleteRange implements [engine.Database].
 func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (n int64, err error) {
 	result, err := s.db.Collection(collection).DeleteMany(ctx, filter(r, false))
 	if result != nil {
@@ -60,31 +60,31 @@ func (s *database) DeleteRange(ctx context.Context, collection string, r store.R
 	return n, s.explain(ctx, err)
 }
 
-// atOnce is how many ranges or swaps of one call are under way at once.
-const atOnce = 16
+// parallel is the maximum number of ranges or swaps of one call that are sent at the same time.
+const parallel = 16
 
-// Change does changes, see [engine.Database]. Each is a message of its own: the
-// answer to a bulk write only says how many documents matched, and looking for
-// those afterwards cannot tell a swap that was refused from one that was done and
-// then overwritten.
+// Change implements [engine.Database] with one message per change. A bulk write would not do: its
+// answer contains only the number of documents that matched. Reading the documents
+// afterwards cannot tell a refused swap from one that was done and then overwritten.
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
-	c := s.consistent.Collection(collection)
-	reasons := make([]store.RefusedItem, len(changes))
+	c := s.linearizable.Collection(collection)
+	refusals := make([]store.RefusedItem, len(changes))
 	group, all := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(parallel)
 	for i, change := range changes {
 		group.Go(func() (err error) {
-			reasons[i], err = swap(all, c, change)
+			refusals[i], err = swap(all, c, change)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, s.explain(ctx, err)
 	}
-	return slices.DeleteFunc(reasons, func(r store.RefusedItem) bool { return r.Err == nil }), nil
+	return slices.DeleteFunc(refusals, func(r store.RefusedItem) bool { return r.Err == nil }), nil
 }
 
-// swap does one change, or refuses it.
+// swap makes one change. It returns the refusal if the document is not the old one, and the zero
+// RefusedItem if the change was made.
 func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none store.RefusedItem, err error) {
 	rev, ok := engine.RevisionOf(change.Old)
 	if !ok {
@@ -104,17 +104,17 @@ func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none 
 	return change.Unchanged(n > 0), nil
 }
 
-// stamp gives a document that has no revision its first one, at its end, since a
-// server cannot compare whole documents. It returns the revision, and whether the
-// document is the old one but for that. A document that is not is left as it is,
-// unless it was changed while stamp looked at it.
+// stamp adds a revision to a document that has none, as its last field, because the server
+// cannot compare whole documents. It returns the revision. same reports whether the rest of the document
+// is change.Old. If it is not, stamp does not change the document, unless another program changed
+// it after stamp had read it.
 func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev objectid.ID, same bool, err error) {
 	now, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: change.Key}}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return rev, false, nil
 	}
 	if err != nil || !bytes.Equal(now, change.Old) {
-		// Another swap may have come so far and no further yet.
+		// Another swap may have added the revision without having replaced the document yet.
 		rev, same = engine.RevisionOf(now)
 		return rev, same && bytes.Equal(now, engine.Stamped(change.Old, rev)), err
 	}
@@ -122,14 +122,14 @@ func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev 
 	before, err := c.FindOneAndUpdate(ctx,
 		bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: bson.D{{Key: "$exists", Value: false}}}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: store.Revision, Value: rev}}}}).Raw()
-	if errors.Is(err, mongo.ErrNoDocuments) { // another was faster
+	if errors.Is(err, mongo.ErrNoDocuments) { // another call has added a revision or deleted the document
 		return stamp(ctx, c, change)
 	}
 	return rev, bytes.Equal(before, change.Old), err
 }
 
-// replace does a change of the document with the revision rev, and returns how
-// many documents have it.
+// replace makes a change if the document has the revision rev. It returns the number of changed
+// documents, 0 or 1.
 func replace(ctx context.Context, c *mongo.Collection, change engine.Change, rev objectid.ID) (int64, error) {
 	current := bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: rev}}
 	if change.New == nil {

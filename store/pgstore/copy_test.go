@@ -66,9 +66,9 @@ func TestCopyReaderAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestRising: only documents whose keys are certain and in order are sent before all are
-// prepared.
-func TestRising(t *testing.T) {
+// TestSorted: documents are sent before all are prepared only if they are sorted by valid
+// keys.
+func TestSorted(t *testing.T) {
 	doc := func(name string, id any) any {
 		raw, err := bson.Marshal(bson.D{{Key: name, Value: id}, {Key: "n", Value: 1}})
 		if err != nil {
@@ -81,7 +81,7 @@ func TestRising(t *testing.T) {
 		docs []any
 		want bool
 	}{
-		"rising":       {[]any{doc("_id", first), doc("_id", second)}, true},
+		"sorted":       {[]any{doc("_id", first), doc("_id", second)}, true},
 		"falling":      {[]any{doc("_id", second), doc("_id", first)}, false},
 		"equal":        {[]any{doc("_id", first), doc("_id", first)}, false},
 		"other key":    {[]any{doc("_id", first), doc("_id", int32(1))}, false},
@@ -91,7 +91,7 @@ func TestRising(t *testing.T) {
 		"shortest":     {[]any{doc("_id", first), doc("_id", second).(bson.Raw)[:21]}, true}, // it is refused later
 		"nothing, nil": {[]any{bson.Raw(nil), nil}, false},
 	} {
-		if got := rising(test.docs); got != test.want {
+		if got := sorted(test.docs); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

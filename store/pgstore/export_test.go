@@ -33,7 +33,7 @@ func (s *Store) FirstPage(ctx context.Context, collection string) (docs int, mor
 
 // DropTable removes the table of a collection, if it exists, as an administrator would.
 func (s *Store) DropTable(ctx context.Context, collection string) error {
-	s.db.roomy.Delete(collection)
+	s.db.fillfactorSet.Delete(collection)
 	_, err := s.db.pool.Exec(ctx, "DROP TABLE IF EXISTS "+s.db.table(collection))
 	return err
 }

@@ -15,11 +15,10 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// manyKeys is how many keys a statement of GetMany has at most: the server looks up
-// each of them.
+// manyKeys is the maximum number of keys or ranges in one statement of GetMany or FindMany.
 const manyKeys = 500
 
-// Lookup yields the documents with the keys, see [engine.Database].
+// Lookup implements [engine.Database].
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
 	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = "
 	if len(keys) == 1 {
@@ -47,30 +46,30 @@ func (s *database) Lookup(ctx context.Context, collection string, keys []store.K
 				delete(ids, key)
 			}
 		}
-		if !p.more { // otherwise the documents are large
+		if !p.more { // if there are more, the page reached maxBytes
 			return nil
 		}
 	}
 }
 
-// Count returns the number of documents with a key in r, see [engine.Database].
+// Count implements [engine.Database].
 func (s *database) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
 	where, args := condition(r, false)
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
-		return noneIfMissing(c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n))
+		return nilIfMissing(c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n))
 	})
 	return n, err
 }
 
-// Bounds of a page, which is read with one statement and then handed out.
+// Sizes of a page, which is read with one statement before its documents are returned.
 const (
-	firstPage = 2000 // documents
-	maxPage   = 16000
-	pageBytes = 4 << 20 // what the next page should have
-	maxBytes  = 8 << 20 // where a page is broken off
+	firstPage = 2000    // documents in the first page
+	maxPage   = 16000   // maximum number of documents in later pages
+	pageBytes = 4 << 20 // size that later pages should have, in bytes
+	maxBytes  = 8 << 20 // size at which reading a page is broken off, in bytes
 )
 
-// Find yields the documents that q asks for, see [engine.Database].
+// Find implements [engine.Database].
 func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
 	return engine.Pages(q, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
 		text, args := s.pageQuery(collection, q, limit)
@@ -79,7 +78,7 @@ func (s *database) Find(ctx context.Context, collection string, q store.Query, y
 	}, yield)
 }
 
-// pageQuery returns the query for the first documents of q.
+// pageQuery returns the SQL query for the first documents of q, at most limit, and its arguments.
 func (s *database) pageQuery(collection string, q store.Query, limit int) (string, []any) {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open)
@@ -91,13 +90,14 @@ func (s *database) pageQuery(collection string, q store.Query, limit int) (strin
 	return fmt.Sprintf("SELECT doc FROM %s WHERE %s ORDER BY _id%s LIMIT $%d::bigint", s.table(collection), where, order, len(args)), args
 }
 
-// page holds what one query for documents returns.
+// page is the result of one query for documents.
 type page struct {
 	docs []bson.Raw
-	more bool // there may be others
+	more bool // whether there may be more documents
 }
 
-// next returns how many documents the page after p should have, or 0 if there is none.
+// next returns the number of documents that the next page should have to be about pageBytes
+// large, or 0 if p is the last page.
 func (p page) next() int {
 	if !p.more {
 		return 0
@@ -109,25 +109,25 @@ func (p page) next() int {
 	return min(1+pageBytes*len(p.docs)/size, maxPage)
 }
 
-// page runs a query for as many documents as limit at most.
+// page runs a query that returns at most limit documents.
 func (s *database) page(ctx context.Context, query string, args []any, limit int) (p page, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		rows, err := c.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 		if err == nil {
 			p, err = readPage(ctx, c, rows, limit)
 		}
-		return noneIfMissing(err)
+		return nilIfMissing(err)
 	})
 	return p, err
 }
 
-// readPage reads the rows of a page and cancels the query when the documents are
-// too large together: it would be read to its end otherwise.
+// readPage reads the rows of a page. When their documents reach maxBytes, it cancels the query:
+// pgx would otherwise read the remaining rows before it can use the connection again.
 func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p page, err error) {
 	defer rows.Close()
 	for size := 0; rows.Next(); {
 		values := rows.RawValues()
-		if len(p.docs) == firstPage { // there may well be as many as that
+		if len(p.docs) == firstPage { // the page probably reaches its limit
 			p.docs = slices.Grow(p.docs, limit-firstPage)
 		}
 		p.docs = append(p.docs, slices.Clone(values[0]))
@@ -148,8 +148,8 @@ func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p pag
 	return p, rows.Err()
 }
 
-// query runs a query and calls each for the values of its rows, which belong to the
-// driver.
+// query runs a query and calls each with the values of every row. The values are valid only during
+// that call.
 func query(ctx context.Context, q querier, each func(values [][]byte), text string, args ...any) error {
 	rows, err := q.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 	if err != nil {
@@ -162,7 +162,7 @@ func query(ctx context.Context, q querier, each func(values [][]byte), text stri
 	return rows.Err()
 }
 
-// FindMany returns the documents in ranges, see [store.Store].
+// FindMany implements [store.Store].
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
 	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	return docs, nil
 }
 
-// findMany is FindMany with one statement, which looks up each range in the index.
+// findMany is FindMany with a single statement, which looks up each range in the index.
 func (s *database) findMany(ctx context.Context, collection string, ranges []store.Range, limit int) (docs [][]bson.Raw, err error) {
 	from, to := make(blobs, len(ranges)), make(blobs, len(ranges))
 	for i, r := range ranges {
@@ -188,13 +188,13 @@ func (s *database) findMany(ctx context.Context, collection string, ranges []sto
 	}
 	few := ""
 	if limit > 0 {
-		few = fmt.Sprintf(" LIMIT %d", limit) // no argument: the server would expect a tenth of the range
+		few = fmt.Sprintf(" LIMIT %d", limit) // not an argument: the server would then plan for a tenth of the range
 	}
 	text := fmt.Sprintf(`SELECT place, doc FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS r (low, high, place),
 		LATERAL (SELECT _id, doc FROM %s WHERE _id >= r.low AND _id < r.high ORDER BY _id%s) AS found ORDER BY place, _id`, s.table(collection), few)
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		docs = make([][]bson.Raw, len(ranges))
-		return noneIfMissing(query(ctx, c, func(values [][]byte) {
+		return nilIfMissing(query(ctx, c, func(values [][]byte) {
 			i := binary.BigEndian.Uint64(values[0]) - 1
 			docs[i] = append(docs[i], slices.Clone(values[1]))
 		}, text, from, to))
@@ -202,7 +202,7 @@ func (s *database) findMany(ctx context.Context, collection string, ranges []sto
 	return docs, err
 }
 
-// Now returns the time of the server, see [store.Now].
+// Now returns the current time by the clock of the server. [store.Now] calls it.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.db.do(ctx, func(c *pgx.Conn, _ bool) error {
 		return c.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)

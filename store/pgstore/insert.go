@@ -16,10 +16,10 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores documents, see [engine.Database].
+// Insert implements [engine.Database].
 func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) ([]store.RefusedItem, error) {
 	rest := b.Rest()
-	in := insertion{ctx: ctx, s: s, collection: collection, streamed: len(rest) >= copyRows && rising(rest), call: int64(rand.Uint64()), Batch: b}
+	in := insertion{ctx: ctx, s: s, collection: collection, streamed: len(rest) >= copyRows && sorted(rest), call: int64(rand.Uint64()), Batch: b}
 	in.rows, in.ids = make([]row, 0, len(rest)), make([]byte, 0, 16*len(rest))
 	if !in.streamed || b.Careful {
 		in.prepare()
@@ -31,17 +31,17 @@ func (s *database) Insert(ctx context.Context, collection string, b *engine.Batc
 	return in.refused, err
 }
 
-// insertion is the storing of one batch of documents. Whether the connection is
-// lost or not, each is stored once: its row holds the number of the call that
-// stored it, so that a call that is made again finds what it has stored before.
+// insertion inserts one batch of documents. Each is inserted once, even if the connection is
+// lost: its row contains the number of the call that inserted it, so an attempt recognizes the
+// rows that an earlier attempt of the same call has inserted.
 type insertion struct {
-	*engine.Batch // Careful if a key is likely to be taken
+	*engine.Batch // Careful is set after a COPY has failed because a key was taken
 	ctx           context.Context
 	s             *database
 	collection    string
-	streamed      bool   // rows are prepared while those before them are copied
-	call          int64  // random
-	ids           []byte // one piece of memory for most keys
+	streamed      bool   // whether COPY sends rows while later rows are prepared
+	call          int64  // random number of the call
+	ids           []byte // memory for the encoded keys
 	rows          []row  // in the order of their keys
 	refused       []store.RefusedItem
 }
@@ -52,10 +52,10 @@ type row struct {
 	id []byte
 }
 
-// rising reports whether docs are BSON with an ObjectId in front that is greater than that
-// before, as they are in a backup: then they are in the order of their keys, none of which
-// is refused by this package, before anything else is known of them.
-func rising(docs []any) bool {
+// sorted reports whether docs are BSON documents that begin with an ObjectId and are sorted by it,
+// as in a backup. If so, they can be sent before all of them are prepared: they are already in
+// the order of their keys, and their keys are valid and distinct.
+func sorted(docs []any) bool {
 	const head = "\x07_id\x00"
 	var last []byte
 	for _, doc := range docs {
@@ -72,8 +72,8 @@ func rising(docs []any) bool {
 	return true
 }
 
-// more prepares the next row and returns it alone, or none after the last. It refuses
-// the documents that need no question to the server.
+// more prepares the next row. It returns a slice with that row, or an empty one after the last
+// row. It refuses documents that PostgreSQL cannot store.
 func (in *insertion) more() []row {
 	for r := in.Next(); r != nil; r = in.Next() {
 		start := len(in.ids)
@@ -87,21 +87,21 @@ func (in *insertion) more() []row {
 	return nil
 }
 
-// prepare prepares all rows. All writers insert in the order of keys, lest they wait for
-// one another in a circle.
+// prepare prepares all rows and sorts them by key. All writers insert in the order of keys, which
+// avoids deadlocks.
 func (in *insertion) prepare() {
-	sorted := true
+	inOrder := true
 	for in.more() != nil {
 		n := len(in.rows)
-		sorted = sorted && (n < 2 || bytes.Compare(in.rows[n-2].id, in.rows[n-1].id) < 0)
+		inOrder = inOrder && (n < 2 || bytes.Compare(in.rows[n-2].id, in.rows[n-1].id) < 0)
 	}
-	if !sorted {
+	if !inOrder {
 		in.sort()
 	}
 	in.cut()
 }
 
-// sort sorts the rows and refuses those whose key an earlier one has.
+// sort sorts the rows by key. It refuses a row if an earlier document of the batch has its key.
 func (in *insertion) sort() {
 	slices.SortFunc(in.rows, func(a, b row) int { return cmp.Or(bytes.Compare(a.id, b.id), a.Index-b.Index) })
 	kept := in.rows[:0]
@@ -115,8 +115,8 @@ func (in *insertion) sort() {
 	in.rows = kept
 }
 
-// refuse notes a document that is not stored. In an ordered call that is the first
-// one alone.
+// refuse adds a refused document to in.refused. In an ordered call, only the refused document with
+// the smallest index counts.
 func (in *insertion) refuse(r *engine.Row, err error) {
 	if in.Ordered() && len(in.refused) > 0 {
 		if in.refused[0].Index < r.Index {
@@ -127,14 +127,14 @@ func (in *insertion) refuse(r *engine.Row, err error) {
 	in.refused = append(in.refused, store.RefusedItem{Index: r.Index, Err: err})
 }
 
-// cut drops the rows after the refused one of an ordered call.
+// cut removes the refused row of an ordered call and all rows after it.
 func (in *insertion) cut() {
 	if in.Ordered() && len(in.refused) > 0 {
 		in.rows = slices.DeleteFunc(in.rows, func(r row) bool { return r.Index >= in.refused[0].Index })
 	}
 }
 
-// store stores the rows.
+// store inserts the rows, and creates the table if it does not exist.
 func (in *insertion) store(c *pgx.Conn, unclear bool) error {
 	err := in.put(c, unclear)
 	if isMissing(err) {
@@ -145,6 +145,7 @@ func (in *insertion) store(c *pgx.Conn, unclear bool) error {
 	return err
 }
 
+// put inserts the rows with COPY if that is likely to succeed, and with INSERT otherwise.
 func (in *insertion) put(c *pgx.Conn, unclear bool) error {
 	if !unclear && !in.Careful && (in.streamed || len(in.rows) >= copyRows) {
 		err := in.copy(c)
@@ -160,8 +161,8 @@ func (in *insertion) put(c *pgx.Conn, unclear bool) error {
 	return err
 }
 
-// insert stores the rows whose keys are free and refuses the others, but for those that
-// an earlier try of the call has stored. It reports whether there are none to refuse.
+// insert inserts the rows whose keys are not taken. It refuses the other rows, except those that
+// an earlier attempt of this call has inserted. complete reports whether no row was refused.
 func (in *insertion) insert(q querier, unclear bool) (complete bool, err error) {
 	ids, docs := make(blobs, len(in.rows)), make(blobs, len(in.rows))
 	for i, r := range in.rows {
@@ -186,16 +187,16 @@ func (in *insertion) insert(q querier, unclear bool) (complete bool, err error) 
 	return len(stored) == len(in.rows), nil
 }
 
-// errTaken means that the key of a row is taken.
+// errTaken rolls a transaction back because the key of a row is taken.
 var errTaken = errors.New("a key is taken")
 
-// insertOrdered stores the rows before the first whose key is taken.
+// insertOrdered inserts the rows before the first document whose key is taken.
 func (in *insertion) insertOrdered(c *pgx.Conn, unclear bool) error {
 	for len(in.rows) > 0 {
 		complete := false
 		err := pgx.BeginFunc(in.ctx, c, func(tx pgx.Tx) (err error) {
 			if complete, err = in.insert(tx, unclear); err == nil && !complete {
-				err = errTaken // nothing of this is stored
+				err = errTaken // roll back; then insert the rows before the refused one
 			}
 			return err
 		})

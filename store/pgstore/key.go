@@ -10,33 +10,34 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// The first byte of an encoded key. Numbers come before strings, and these before
-// ObjectIds.
+// Tags: the first byte of an encoded key. They order numbers before strings before ObjectIds.
 const (
 	tagNumber   = 0x10
 	tagString   = 0x20
 	tagObjectID = 0x30
-	tagEnd      = 0xFF // of the upper bound of a range that has none
+	tagEnd      = 0xFF // greater than all keys: the upper bound of a range without one
 )
 
-// maxString is the greatest length in bytes of a string that is an _id:
-// PostgreSQL's index refuses rows that are not much longer.
+// maxString is the maximum length in bytes of a string that is an _id. PostgreSQL's indexes
+// refuse entries that are only a little longer.
 const maxString = 2600
 
 // encode returns the bytes of a key, see [appendKey].
 func encode(key store.Key) ([]byte, error) { return appendKey([]byte{}, key) }
 
-// appendKey adds the bytes of a key to b. The order of the bytes is that of the keys,
-// and equal keys have equal bytes:
+// appendKey appends the encoded key to b. Encoded keys are ordered as the keys are, and equal
+// keys have equal bytes. They consist of (in hexadecimal):
 //
-//	number    10, 8 bytes of the greatest float64 that is not above it, 2 bytes of the rest
-//	string    20, its bytes
-//	ObjectId  30, its 12 bytes
+//	number    10, 8 bytes: the greatest float64 f that is not above the number,
+//	          2 bytes: the number minus f
+//	string    20, the bytes of the string
+//	ObjectId  30, the 12 bytes of the ObjectId
 //
-// The bits of a float64 are turned so that their order is that of the numbers. The
-// rest is less than 1024, since a float64 has 53 bits for the 63 of an int64.
-// A string that is too long for the index gives an error that wraps
-// [store.ErrKey], and b as it was.
+// The bits of the float64 are changed so that their order is that of the numbers: all bits of a
+// negative number are inverted, and the sign bit of others is set. The number minus f is less than
+// 1024, since a float64 has a precision of 53 bits and an int64 has 63 bits.
+//
+// If a string is longer than maxString, the error wraps [store.ErrKey] and b is unchanged.
 func appendKey(b []byte, key store.Key) ([]byte, error) {
 	switch v := key.Value().(type) {
 	case int64:
@@ -46,13 +47,13 @@ func appendKey(b []byte, key store.Key) ([]byte, error) {
 		return appendNumber(b, v, 0), nil
 	case string:
 		if len(v) > maxString {
-			return b, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), maxString)
+			return b, fmt.Errorf("%w: the string has %d bytes, want at most %d in PostgreSQL", store.ErrKey, len(v), maxString)
 		}
 		return append(append(b, tagString), v...), nil
 	case objectid.ID:
 		return append(append(b, tagObjectID), v[:]...), nil
 	}
-	return b, fmt.Errorf("%w: there is none", store.ErrKey)
+	return b, fmt.Errorf("%w: it is the zero Key", store.ErrKey)
 }
 
 func appendNumber(b []byte, f float64, rest uint16) []byte {
@@ -66,17 +67,17 @@ func appendNumber(b []byte, f float64, rest uint16) []byte {
 	return binary.BigEndian.AppendUint16(b, rest)
 }
 
-// floor returns the greatest float64 that is not above n.
+// floor returns the greatest float64 that is not greater than n.
 func floor(n int64) float64 {
-	f := float64(n) // the nearest
+	f := float64(n) // rounds to the nearest float64
 	if f >= 1<<63 || int64(f) > n {
 		f = math.Nextafter(f, math.Inf(-1))
 	}
 	return f
 }
 
-// condition returns r as SQL, with its arguments. The lower bound is not part of it if open
-// is true.
+// condition returns the SQL condition that _id is in r, and its arguments. If open is true, r
+// does not contain its lower bound.
 func condition(r store.Range, open bool) (where string, args []any) {
 	where = engine.Where(r, open, func(key store.Key) string {
 		args = append(args, bound(key))
@@ -85,9 +86,10 @@ func condition(r store.Range, open bool) (where string, args []any) {
 	return where, args
 }
 
-// bound returns the bytes of a key to look for, or that is a bound of a range. One that is
-// too long for a document is cut: all others are shorter, so they are not equal to what is
-// left, and on the same side of it. The zero Key has no bytes.
+// bound returns the encoded form of a key to search for, or of a bound of a range. A string
+// that is longer than maxString is truncated to maxString+1 bytes: all stored strings are shorter,
+// so none of them equals the truncated string, and each is on the same side of it as of the whole
+// string. The zero Key has no bytes.
 func bound(key store.Key) []byte {
 	b, err := encode(key)
 	if text, long := key.Value().(string); long && err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// channel returns the name of the channel on which the signals of a schema are sent. A
-// message is the digest of a topic.
+// channel returns the name of the PostgreSQL channel for the signals of the schema. The payload of
+// each notification is the digest of a topic.
 func (s *database) channel() string { return "oid_" + digest(s.schema) }
 
-// Signal notifies those that listen, see [store.Signaler].
+// Signal implements [store.Signaler].
 func (s *Store) Signal(topics ...string) { s.db.announcer.announce(topics) }
 
-// Listen makes a listener of notifications, see [store.Signaler].
+// Listen implements [store.Signaler].
 func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
 	l := &s.db.listener
 	l.begin.Do(func() {
@@ -31,15 +31,15 @@ func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool
 	return signals, l.up.Load, stop
 }
 
-// listener wakes those that listen for signals. It has a connection of its own from the
-// first of them until Close.
+// listener receives signals and wakes the listeners of this process. It has a connection of its
+// own, from the first call of Listen until Close.
 type listener struct {
 	s       *database
 	config  *pgx.ConnConfig
-	up      atomic.Bool // notifications arrive
+	up      atomic.Bool // whether notifications arrive
 	waiting engine.Listeners
 
-	begin   sync.Once // of run
+	begin   sync.Once // starts run
 	life    context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -50,13 +50,13 @@ func (l *listener) start(s *database, config *pgx.ConnConfig) {
 	l.life, l.end = context.WithCancel(context.Background())
 }
 
-// run listens until Close, on one connection after another.
+// run listens until Close. When a connection is lost, it opens another one.
 func (l *listener) run() {
 	for l.life.Err() == nil {
 		began := time.Now()
 		l.receive(l.life)
 		l.up.Store(false)
-		l.waiting.Wake("") // they learn that no signals arrive
+		l.waiting.Wake("") // tell listeners that no signals arrive now
 		select {
 		case <-l.life.Done():
 		case <-time.After(time.Until(began.Add(time.Second))):
@@ -64,7 +64,7 @@ func (l *listener) run() {
 	}
 }
 
-// receive listens on one connection until that fails.
+// receive listens on one connection until it is lost or ctx is done.
 func (l *listener) receive(ctx context.Context) {
 	c, err := pgx.ConnectConfig(ctx, l.config.Copy())
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *listener) receive(ctx context.Context) {
 		return
 	}
 	l.up.Store(true)
-	l.waiting.Wake("") // something may have come before
+	l.waiting.Wake("") // signals may have been lost before
 	for {
 		message, err := c.WaitForNotification(ctx)
 		if err != nil {
@@ -86,7 +86,7 @@ func (l *listener) receive(ctx context.Context) {
 }
 
 func (l *listener) close() {
-	if l.end == nil { // Open has failed
+	if l.end == nil { // Open failed before start
 		return
 	}
 	l.begin.Do(func() {})
@@ -95,16 +95,16 @@ func (l *listener) close() {
 	l.running.Wait()
 }
 
-// announcer sends the signals of a Store, in the background.
+// announcer sends the signals of a Store in the background.
 type announcer struct {
 	s       *database
-	sending sync.Mutex // one at a time
+	sending sync.Mutex // held while send runs
 
 	mu      sync.Mutex
-	pending map[string]bool // topics that are not sent yet
+	pending map[string]bool // topics to be sent; nil if there are none
 }
 
-// announce has topics sent. Those that come while others are sent go together.
+// announce sends topics soon. Topics that are announced while send runs are sent together.
 func (a *announcer) announce(topics []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +117,7 @@ func (a *announcer) announce(topics []string) {
 	}
 }
 
-// send sends what is pending.
+// send sends the pending topics in one transaction.
 func (a *announcer) send() {
 	a.sending.Lock()
 	defer a.sending.Unlock()
@@ -128,7 +128,7 @@ func (a *announcer) send() {
 	if len(pending) == 0 {
 		return
 	}
-	// It need not survive a crash, and must not wait for a standby.
+	// The transaction need not survive a crash, and must not wait for a standby.
 	var text strings.Builder
 	text.WriteString("BEGIN; SET LOCAL synchronous_commit = off;")
 	for topic := range pending {
@@ -136,5 +136,5 @@ func (a *announcer) send() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), closeTime)
 	defer stop()
-	_, _ = a.s.pool.Exec(ctx, text.String()+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost
+	_, _ = a.s.pool.Exec(ctx, text.String()+" COMMIT", pgx.QueryExecModeSimpleProtocol) // no error: a signal may get lost
 }

@@ -1,61 +1,69 @@
-// Package pgstore keeps documents in a PostgreSQL database, for more than one
-// machine.
+// Package pgstore is an engine of package store that keeps documents in a PostgreSQL
+// database, which programs on several machines may share.
 //
-// Start with [Open], which returns a [store.Store]. The URL is PostgreSQL's own,
-// with the schema of the tables as one more parameter:
+// Start with [Open], which returns a [store.Store]. Its URL is one of PostgreSQL with an additional
+// parameter, oid_schema, for the schema of the tables:
 //
 //	postgres://user:password@db1,db2/shop?target_session_attrs=read-write&oid_schema=oid
 //
 // # What survives
 //
-// A write that returned is committed as the server's setting synchronous_commit
-// requires: by default it is on the disk of the primary and, if the server has
-// synchronous standbys, on theirs too.
+// A write that has returned is committed as the server's setting synchronous_commit says. By
+// default it is then on the disk of the primary and, if the server has synchronous standbys, on
+// their disks too.
 //
-// A call whose connection is lost, because the server was restarted or a standby
-// became the primary, connects to the host that accepts writes and tries again for
-// 30 seconds or until its context ends. If the answer to a commit was lost, the call finds out whether the
-// commit was done, so that nothing is written twice and an insert is not refused as a
-// duplicate of itself. If a document that Delete or SwapMany was to delete is not there then, the error
-// wraps [store.ErrNotFound] and says that this call may have deleted it: nobody can find that out. DeleteRange may have
-// removed documents that it does not count. If another writer has replaced a document after Replace stored it and
-// before the connection was back, Replace stores its document again.
+// # Lost connections
 //
-// Deadlocks and serialization failures are tried again too. Calls that write many
-// documents write them in the order of their keys, so that these are rare.
+// The connection of a call may be lost because the server restarts or because a standby
+// becomes the primary. The call then connects to the host that accepts writes and tries again, for
+// 30 seconds or until its context is done. If the answer to a commit was lost, the call finds
+// out whether the commit succeeded. So no document is written twice, and an insert is not
+// refused as a duplicate of itself. Three cases remain uncertain:
+//
+//   - Delete and SwapMany: if a document that was to be deleted does not exist after the
+//     connection was lost, nobody can tell whether this call or another one deleted it. The
+//     error wraps [store.ErrNotFound] and says so.
+//   - DeleteRange may have deleted documents that it does not count.
+//   - Replace may store its document twice, and so overwrite a document that another
+//     writer stored in between.
+//
+// Calls also try again after a deadlock or a serialization failure. These are rare, because calls
+// that write many documents write them in the order of their keys.
 //
 // # Poolers
 //
-// A pooler that lends a connection for one transaction, such as pgbouncer with
-// pool_mode = transaction, is detected when the store opens: statements are then not
-// kept prepared, and signals do not arrive. Nothing has to be configured.
+// Some poolers lend out a server connection for one transaction at a time, for example
+// pgbouncer with pool_mode = transaction. Open detects such a pooler; nothing has to be configured.
+// Statements are then not kept prepared, and signals (see [store.Signaler]) do not arrive.
 //
 // # The tables
 //
-// Each collection is a table of that name in the schema:
+// Each collection is a table in the schema:
 //
 //	CREATE TABLE oid.events (
 //		_id  bytea  PRIMARY KEY,
 //		doc  bytea  NOT NULL,
 //		call bigint NOT NULL)
 //
-// _id is the key in bytes whose order is that of the keys: a tag, then the number,
-// the string or the twelve bytes of the ObjectId (after 30 in hexadecimal), so a range
-// of keys is a scan of the primary key. A string has at most 2,600 bytes. doc is
-// the document with its _id, as BSON, and call is a random number of the call that inserted
-// it. A name that begins with ^ has ^0 before
-// it. A name of more than 63 bytes, which PostgreSQL does not have, is ^2 with a digest
-// and the name's beginning; the comment of the table is the name. The table ^1format
-// holds the version of all this, and Open refuses one that it does not know.
+// _id is the key, encoded so that the order of the bytes is that of the keys: a tag, then the
+// number, the string or the 12 bytes of the ObjectId. The tag of ObjectIds is 30 in hexadecimal. A
+// range of keys is therefore a scan of the primary key. A string that is an _id has at most
+// 2,600 bytes. doc is the whole document as BSON, including its _id. call is a random
+// number that identifies the call that inserted the document.
 //
-// Documents that are replaced many times a second, such as records with a heartbeat,
-// stay in their place if there is room for the next version beside them. SwapMany
-// therefore sets the fillfactor of a table that has none to 50; other values can be
-// set with ALTER TABLE.
+// The table has the name of the collection, with two exceptions. If the name begins with ^,
+// the table's name has ^0 before it. If the name has more than 63 bytes, PostgreSQL's limit, the
+// table's name is ^2, a digest of the name, and its beginning, and the table's comment is the
+// whole name. The table ^1format holds the version of this format; Open refuses a version that
+// it does not know.
 //
-// # Proven on
+// If a document is replaced many times a second, such as a record with a heartbeat, PostgreSQL
+// works best if the next version fits on the same page. SwapMany therefore sets the fillfactor of
+// a table to 50, unless ALTER TABLE has set one.
 //
-// The tests run on PostgreSQL 15 and on pgbouncer 1.18 in front of it.
+// # Tested with
+//
+// The tests run on PostgreSQL 15, and with pgbouncer 1.18 in front of it.
 package pgstore
 
 import (
@@ -78,35 +86,35 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// DefaultSchema is the schema of a URL without oid_schema.
+// DefaultSchema is the schema of the tables if the URL has no oid_schema.
 const DefaultSchema = "oid"
 
-// retryFor is how long a call tries again after it lost its connection to the
-// server, for example because that failed over.
+// retryFor is the maximum time during which a call tries again after its first failure.
 const retryFor = 30 * time.Second
 
-// Limits that a URL may change by connect_timeout and pool_max_conns.
+// Defaults for connect_timeout and pool_max_conns, which the URL may change.
 const (
-	connectTimeout = 5 * time.Second // of one host
+	connectTimeout = 5 * time.Second // for one host
 	maxConns       = 16
 )
 
-// Store is a schema of a PostgreSQL database. It implements [store.Store].
+// Store is a store in a schema of a PostgreSQL database, opened by [Open]. It implements
+// [store.Store] and [store.Signaler]. Any number of goroutines may share it.
 type Store struct {
-	engine.Base // all methods of [store.Store] but Close
+	engine.Base // all methods of [store.Store] except Close
 	db          *database
 }
 
 // database is the [engine.Database] of a Store.
 type database struct {
-	schema    string
-	hosts     string
-	pool      *pgxpool.Pool
-	direct    bool // no pooler lends connections of others
-	listener  listener
-	announcer announcer
-	roomy     sync.Map // collections that leaveRoom has seen
-	life      engine.Lifetime
+	schema        string
+	hosts         string
+	pool          *pgxpool.Pool
+	direct        bool // whether there is no transaction pooler, see probe
+	listener      listener
+	announcer     announcer
+	fillfactorSet sync.Map // collections for which setFillfactor was called
+	life          engine.Lifetime
 }
 
 var (
@@ -120,13 +128,15 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Open connects to the database that uri names, a URL of PostgreSQL
-// (postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS), which may list several
-// hosts. Beside libpq's parameters and pgx's pool_max_conns it may have oid_schema,
-// the schema of the tables; without it that is [DefaultSchema]. Nothing is created
-// before the first document comes. The error says if uri cannot be understood, no
-// server answers, or the schema belongs to another program or a newer version of
-// this one.
+// Open connects to a PostgreSQL database. uri is a PostgreSQL URL such as
+// postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS and may list several hosts. Its
+// parameters are those of libpq, pool_max_conns of pgx, and oid_schema, the schema of the
+// tables, which is [DefaultSchema] if it is missing. Open creates nothing in the database: the
+// first insert creates the schema and a table.
+//
+// If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers,
+// if the schema belongs to another program, or if a newer version of this package has
+// written to it.
 func Open(ctx context.Context, uri string) (*Store, error) {
 	s := &database{}
 	s.announcer.s = s
@@ -137,8 +147,8 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	return opened, nil
 }
 
-// readBuffer is how much is read from the server at once, in bytes: a page of documents
-// comes with fewer calls than with the 8 KB of pgx.
+// readBuffer is the size of the buffer for reading from the server, in bytes. With the 8 KB of
+// pgx, reading a page of documents would take many more system calls.
 const readBuffer = 64 << 10
 
 func (s *database) open(ctx context.Context, uri string) error {
@@ -147,7 +157,7 @@ func (s *database) open(ctx context.Context, uri string) error {
 	}
 	config, err := pgxpool.ParseConfig(uri)
 	if err != nil {
-		return engine.Reworded(store.ErrURL, "%v", err) // pgx leaves the password out
+		return engine.Reworded(store.ErrURL, "%v", err) // the text of pgx does not contain the password
 	}
 	if err := s.takeSchema(config.ConnConfig.RuntimeParams); err != nil {
 		return err
@@ -173,10 +183,11 @@ func (s *database) open(ctx context.Context, uri string) error {
 	return err
 }
 
-// probe connects once and learns whether a pooler is in between. Such a one lends
-// another connection to the server for each transaction, so there statements are not
-// prepared and notifications do not arrive. It gives itself away by the id of the
-// server's process.
+// probe connects once, checks the format, and finds out whether there is a transaction pooler
+// between this program and the server. With such a pooler, statements cannot be kept prepared
+// and notifications do not arrive, because each transaction may run on another server connection.
+// probe recognizes it by the process id of the server, which differs from the id that the pooler
+// told when the connection began.
 func (s *database) probe(ctx context.Context, config *pgxpool.Config) error {
 	unprepared := config.ConnConfig.Copy()
 	unprepared.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
@@ -196,7 +207,7 @@ func (s *database) probe(ctx context.Context, config *pgxpool.Config) error {
 	return err
 }
 
-// takeSchema takes the name of the schema out of the parameters.
+// takeSchema removes oid_schema from the parameters and sets s.schema.
 func (s *database) takeSchema(parameters map[string]string) error {
 	name, given := parameters["oid_schema"]
 	delete(parameters, "oid_schema")
@@ -210,21 +221,21 @@ func (s *database) takeSchema(parameters map[string]string) error {
 	return nil
 }
 
-// hosts returns the addresses in the URL.
+// hosts returns the hosts and ports of the URL, for error texts.
 func hosts(config *pgx.ConnConfig) string {
 	all := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
 	for _, f := range config.Fallbacks {
 		all = append(all, fmt.Sprintf("%s:%d", f.Host, f.Port))
 	}
-	return strings.Join(slices.Compact(all), ", ") // with and without TLS
+	return strings.Join(slices.Compact(all), ", ") // pgx lists each host twice: with and without TLS
 }
 
-// closeTime is how long Close waits for a server that does not answer. What is left then is
-// the last notification, and the farewell on each connection.
+// closeTime is the maximum time that Close waits for a server that does not answer. Only the last
+// signals and the orderly end of the connections are lost then.
 const closeTime = time.Second
 
-// Close ends the connections. Sequences of Find that are under way end
-// with [store.ErrClosed].
+// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. Close
+// waits for a server that does not answer for at most one second. It always returns nil.
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil

@@ -27,7 +27,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"postgres://u:secret@" + hangsUp + "/db?sslmode=disable", "PostgreSQL at " + hangsUp + " does not answer (it closes the connection); check that it is running and that the URL names its host and port"},
 		{"postgres://u:secret@" + server.Addr + "/postgres?sslmode=require", "PostgreSQL at " + server.Addr + " does not answer (server refused TLS connection); check that it is running and that the URL names its host and port"},
 		{"postgres://nobody:secret@" + server.Addr + "/postgres", "PostgreSQL at " + server.Addr + `: role "nobody" does not exist (SQLSTATE 28000); check the user and the password in the URL`},
-		{"postgres://oid:secret@" + server.Addr + "/things", "PostgreSQL at " + server.Addr + `: database "things" does not exist (SQLSTATE 3D000); create it, or name another in the URL`},
+		{"postgres://oid:secret@" + server.Addr + "/things", "PostgreSQL at " + server.Addr + `: database "things" does not exist (SQLSTATE 3D000); create the database, or name another one in the URL`},
 	} {
 		s, err := pgstore.Open(t.Context(), test.uri)
 		if err == nil {

@@ -14,18 +14,17 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Between two tries of a call a time passes that doubles from firstWait to
-// lastWait. The first is short because a connection of the pool may have been cut
-// long ago.
+// The time between two attempts of a call doubles from firstWait to lastWait. The first wait is
+// short because the failed connection may just be an old one of the pool.
 const (
 	firstWait = 2 * time.Millisecond
 	lastWait  = 500 * time.Millisecond
 )
 
-// do calls work with a connection, again and again while that fails for a reason
-// that passes: a deadlock, a serialization failure, a connection that was lost. It
-// gives up after retryFor. unclear is true if an earlier call of work may have
-// been committed although its answer did not come. The error is explained.
+// do calls work with a connection. If work fails for a temporary reason (a deadlock, a
+// serialization failure, a lost connection), do calls it again, for at most retryFor. unclear is true
+// if the answer to an earlier call of work was lost, so that call may have been committed. The
+// error is one of explain.
 func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
 	unclear := false
 	var end time.Time
@@ -34,11 +33,11 @@ func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) 
 			return err
 		}
 		sent, err := s.try(ctx, unclear, work)
-		reason := classify(err)
-		if sent && err == nil || reason == lasting || ctx.Err() != nil {
+		kind := classify(err)
+		if sent && err == nil || kind == permanent || ctx.Err() != nil {
 			return s.explain(ctx, err)
 		}
-		unclear = unclear || sent && reason == lost
+		unclear = unclear || sent && kind == ambiguous
 		if now := time.Now(); end.IsZero() {
 			end = now.Add(retryFor)
 		} else if now.After(end) {
@@ -48,7 +47,7 @@ func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) 
 	}
 }
 
-// try calls work once; sent reports whether it came to that.
+// try gets a connection and calls work once. sent is false if it got no connection.
 func (s *database) try(ctx context.Context, unclear bool, work func(*pgx.Conn, bool) error) (sent bool, err error) {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -65,22 +64,22 @@ func (s *database) try(ctx context.Context, unclear bool, work func(*pgx.Conn, b
 	return true, err
 }
 
-// lostError is the error of a connection that was lost.
+// lostError wraps the error of a lost connection.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// reason is why a call failed.
-type reason int
+// failure says what an error means for another attempt.
+type failure int
 
 const (
-	lasting reason = iota // it would fail again
-	undone                // it had no effect and may succeed when it is made again
-	lost                  // as undone, but it may have had its effect
+	permanent failure = iota // another attempt would fail too
+	retryable                // the attempt had no effect; another one may succeed
+	ambiguous                // the attempt may have had its effect; another one may succeed
 )
 
-// Error codes of PostgreSQL that this package knows, see
+// Error codes of PostgreSQL to which this package reacts, see
 // https://www.postgresql.org/docs/15/errcodes-appendix.html.
 const (
 	uniqueViolation      = "23505"
@@ -96,29 +95,29 @@ const (
 	undefinedSchema      = "3F000"
 	queryCanceled        = "57014"
 
-	loginClass = "28" // what the codes of refused logins begin with
+	loginClass = "28" // prefix of the codes of refused logins
 )
 
-// classify returns why a call failed.
-func classify(err error) reason {
+// classify returns what err means for another attempt.
+func classify(err error) failure {
 	switch c := code(err); c {
 	case "":
 	case serializationFailure, deadlockDetected, readOnlyTransaction, tooManyConnections, cannotConnectNow:
-		return undone
+		return retryable
 	default:
-		// Connection exceptions, which poolers report too, and shutdowns.
+		// Class 08: connection exceptions, also those of poolers. Class 57: shutdowns.
 		if class := c[:2]; class == "08" || class == "57" && c != queryCanceled {
-			return lost
+			return ambiguous
 		}
-		return lasting
+		return permanent
 	}
 	if _, cut := errors.AsType[*lostError](err); cut {
-		return lost
+		return ambiguous
 	}
-	return lasting
+	return permanent
 }
 
-// code returns PostgreSQL's error code, or "".
+// code returns the error code of PostgreSQL, or "" if err has none.
 func code(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && len(e.Code) == 5 {
 		return e.Code
@@ -126,18 +125,19 @@ func code(err error) string {
 	return ""
 }
 
-// isMissing reports whether err means that the collection has no table.
+// isMissing reports whether err means that the table or the schema does not exist.
 func isMissing(err error) bool { c := code(err); return c == undefinedTable || c == undefinedSchema }
 
-// noneIfMissing returns no error for a collection that has no table: it is empty.
-func noneIfMissing(err error) error {
+// nilIfMissing returns nil if err means that the table does not exist, and err otherwise.
+func nilIfMissing(err error) error {
 	if isMissing(err) {
 		return nil
 	}
 	return err
 }
 
-// explain says in err what to do where PostgreSQL's own text does not.
+// explain adds advice to an error of PostgreSQL. It returns the context's error if ctx is done, and
+// [store.ErrClosed] if the store is closed.
 func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -152,11 +152,11 @@ func (s *database) explain(ctx context.Context, err error) error {
 	}
 	switch c := code(err); {
 	case c == diskFull:
-		return fmt.Errorf("%w: the server's disk is full; nothing of this was stored, make room and try again", err)
+		return fmt.Errorf("%w: the server's disk is full, and nothing was stored; free some space and try again", err)
 	case c == privilege:
-		return fmt.Errorf("%w: the user needs the right to use and create tables in schema %q", err, s.schema)
+		return fmt.Errorf("%w: the user needs the privileges USAGE and CREATE on schema %q", err, s.schema)
 	case c == undefinedDatabase:
-		return fmt.Errorf("%w; create it, or name another in the URL", err)
+		return fmt.Errorf("%w; create the database, or name another one in the URL", err)
 	case strings.HasPrefix(c, loginClass):
 		return fmt.Errorf("%w; check the user and the password in the URL", err)
 	case c == readOnlyTransaction:

@@ -15,28 +15,28 @@ func TestReasons(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
-		want reason
+		want failure
 	}{
-		{"serialization failure", server("40001"), undone},
-		{"deadlock", server("40P01"), undone},
-		{"not the primary any more", server("25006"), undone},
-		{"too many connections", server("53300"), undone},
-		{"server starts", server("57P03"), undone},
-		{"server shuts down", server("57P01"), lost},
-		{"server crashed", server("57P02"), lost},
-		{"pooler lost its server", server("08P01"), lost},
-		{"connection failure", server("08006"), lost},
-		{"connection lost", fmt.Errorf("call: %w", &lostError{errors.New("EOF")}), lost},
-		{"canceled", server("57014"), lasting},
-		{"duplicate", server("23505"), lasting},
-		{"syntax", server("42601"), lasting},
-		{"disk full", server("53100"), lasting},
-		{"refused while the connection closed", &lostError{server("23505")}, lasting},
-		{"anything else", errors.New("x"), lasting},
-		{"none", nil, lasting},
+		{"serialization failure", server("40001"), retryable},
+		{"deadlock", server("40P01"), retryable},
+		{"not the primary any more", server("25006"), retryable},
+		{"too many connections", server("53300"), retryable},
+		{"server starts", server("57P03"), retryable},
+		{"server shuts down", server("57P01"), ambiguous},
+		{"server crashed", server("57P02"), ambiguous},
+		{"pooler lost its server", server("08P01"), ambiguous},
+		{"connection failure", server("08006"), ambiguous},
+		{"connection lost", fmt.Errorf("call: %w", &lostError{errors.New("EOF")}), ambiguous},
+		{"canceled", server("57014"), permanent},
+		{"duplicate", server("23505"), permanent},
+		{"syntax", server("42601"), permanent},
+		{"disk full", server("53100"), permanent},
+		{"refused while the connection closed", &lostError{server("23505")}, permanent},
+		{"anything else", errors.New("x"), permanent},
+		{"none", nil, permanent},
 	} {
 		if got := classify(test.err); got != test.want {
-			t.Errorf("%s: reason %d, want %d", test.name, got, test.want)
+			t.Errorf("%s: failure %d, want %d", test.name, got, test.want)
 		}
 	}
 }

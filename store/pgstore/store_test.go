@@ -64,7 +64,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	if err == nil {
 		s.Close()
 	}
-	if want := fmt.Sprintf("has format %d, and this program knows formats up to %d; use a newer version of the program", newer, newer-1); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("has format %d, but this program knows formats up to %d; use a newer version of the program", newer, newer-1); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a schema one format newer than what this program writes: Open returned %v, want an error with %q", err, want)
 	}
 }

@@ -12,16 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxIdentifier is the greatest length in bytes of a name in PostgreSQL.
+// maxIdentifier is the maximum length of a name in PostgreSQL, in bytes.
 const maxIdentifier = 63
 
-// Names in the schema that begin with ^ and a digit are not those of collections,
-// but for those with a nought.
+// Names in the schema that begin with ^ and a digit have a special meaning.
 const (
-	escape      = "^0" // before a collection's name that begins with ^
-	formatTable = "^1format"
-	longName    = "^2" // before the digest and the beginning of a name that is too long
-	keyIndex    = "^3"
+	escape      = "^0"       // prefix for the name of a collection that begins with ^
+	formatTable = "^1format" // the table with the version of the format
+	longName    = "^2"       // prefix for the digest and the beginning of a name that is too long
+	keyIndex    = "^3"       // prefix for the index of a primary key
 )
 
 // encodeName returns the name of the table of a collection.
@@ -40,14 +39,14 @@ func encodeName(collection string) string {
 	return longName + digest(collection) + head
 }
 
-// digest returns half of a name's SHA-256 as hexadecimal digits.
+// digest returns the first half of a name's SHA-256, as 32 hexadecimal digits.
 func digest(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:16])
 }
 
-// decodeName returns the collection whose table has the name and the comment; ok is
-// false for tables that are not collections.
+// decodeName returns the collection of the table with a name and a comment; ok is false if the
+// table is not a collection.
 func decodeName(name, comment string) (collection string, ok bool) {
 	switch {
 	case strings.HasPrefix(name, escape+"^"):
@@ -63,7 +62,7 @@ func (s *database) table(collection string) string { return s.qualified(encodeNa
 
 func (s *database) qualified(name string) string { return pgx.Identifier{s.schema, name}.Sanitize() }
 
-// Collections returns the names of the collections, see [engine.Database].
+// Collections implements [engine.Database].
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		names = nil
@@ -77,12 +76,13 @@ func (s *database) Collections(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
-// format is the version of what this package keeps in a schema. A change that
-// older versions of the package would not understand raises it.
+// format is the version of the format of a schema. It must be increased by any change that older
+// versions of this package would misread.
 const format = 1
 
-// checkFormat returns an error if the schema holds something else than what this
-// package can read. A schema that does not exist is fine; create reports it.
+// checkFormat reports whether the schema was set up by this package. It returns an error if the
+// schema contains only tables of another program, or has a newer format. It returns false and
+// no error if the schema is empty or does not exist.
 func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err error) {
 	var ours, others bool
 	err = q.QueryRow(ctx, `SELECT coalesce(bool_or(relname = $2), false), coalesce(bool_or(relname <> $2), false)
@@ -91,7 +91,7 @@ func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err
 	case err != nil:
 		return false, err
 	case others && !ours:
-		return false, fmt.Errorf("schema %q holds tables of another program; name another with oid_schema=NAME in the URL", s.schema)
+		return false, fmt.Errorf("schema %q contains tables of another program; name another schema with oid_schema=NAME in the URL", s.schema)
 	case !ours:
 		return false, nil
 	}
@@ -100,13 +100,13 @@ func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err
 		return false, fmt.Errorf("read the version of the format of schema %q: %w", s.schema, err)
 	}
 	if version > format {
-		return false, fmt.Errorf("schema %q has format %d, and this program knows formats up to %d; use a newer version of the program", s.schema, version, format)
+		return false, fmt.Errorf("schema %q has format %d, but this program knows formats up to %d; use a newer version of the program", s.schema, version, format)
 	}
 	return true, nil
 }
 
-// create creates the schema, if it does not exist, and the table of a collection.
-// Processes that do so at once take turns.
+// create creates the table of a collection, and the schema if it does not exist. An advisory
+// lock makes processes that do this at the same time wait for each other.
 func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		h := fnv.New64a()
@@ -140,12 +140,12 @@ func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) e
 	})
 }
 
-// createSchema returns the statements that create the schema, if there is none, and the
-// table of the format.
+// createSchema returns the statements that create the format table, and the schema if it does not
+// exist.
 func (s *database) createSchema(ctx context.Context, tx pgx.Tx) (statements []string, err error) {
 	var there bool
 	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.schema).Scan(&there)
-	if !there { // asking for IF NOT EXISTS takes a right that is not needed then
+	if !there { // CREATE SCHEMA IF NOT EXISTS needs the privilege even if the schema exists
 		statements = []string{"CREATE SCHEMA " + pgx.Identifier{s.schema}.Sanitize()}
 	}
 	return append(statements,

@@ -15,54 +15,56 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Replace puts doc in the place of the one with the key, see [engine.Database].
+// Replace implements [engine.Database].
 func (s *database) Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (bool, error) {
 	id, err := encode(key)
 	if err != nil {
 		return false, err
 	}
-	n, _, err := s.exec(ctx, "UPDATE "+s.table(collection)+" SET doc = $2::bytea WHERE _id = $1::bytea", id, []byte(doc)) // a second time changes nothing
+	n, _, err := s.exec(ctx, "UPDATE "+s.table(collection)+" SET doc = $2::bytea WHERE _id = $1::bytea", id, []byte(doc)) // harmless if repeated
 	return n > 0, err
 }
 
-// exec runs a statement that changes rows, and returns how many: none if the collection
-// has no table. unclear is true if an earlier try may have changed others.
+// exec runs a statement and returns the number n of rows that it has changed, 0 if the
+// collection has no table. unclear is true if an earlier attempt, whose answer was lost, may
+// have changed rows too.
 func (s *database) exec(ctx context.Context, text string, args ...any) (n int64, unclear bool, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, again bool) error {
 		tag, err := c.Exec(ctx, text, args...)
 		n, unclear = tag.RowsAffected(), again
-		return noneIfMissing(err)
+		return nilIfMissing(err)
 	})
 	return n, unclear, err
 }
 
-// gone returns the error for what was to be deleted and is not there, if an earlier try of
-// the call is unclear: that may have deleted it, or another call.
-func gone(what string, unclear bool) error {
+// maybeDeleted returns an error if an earlier attempt of a call is unclear: then either that
+// attempt or another call has deleted the document, which does not exist now. It returns nil
+// otherwise.
+func maybeDeleted(what string, unclear bool) error {
 	if unclear {
-		return fmt.Errorf("%w: %s: the connection was lost meanwhile, so this call may have deleted it", store.ErrNotFound, what)
+		return fmt.Errorf("%w: %s: the connection was lost during the call, which may itself have deleted the document", store.ErrNotFound, what)
 	}
 	return nil
 }
 
-// Delete removes the document with the key, see [engine.Database].
+// Delete implements [engine.Database].
 func (s *database) Delete(ctx context.Context, collection string, key store.Key) (bool, error) {
 	n, unclear, err := s.exec(ctx, "DELETE FROM "+s.table(collection)+" WHERE _id = $1::bytea", bound(key))
 	if err == nil && n == 0 {
-		err = gone(key.String(), unclear)
+		err = maybeDeleted(key.String(), unclear)
 	}
 	return n > 0, err
 }
 
-// deletePage is how many documents DeleteRange removes in one transaction: few, so
-// that it does not keep others waiting.
+// deletePage is the number of documents that DeleteRange deletes in one transaction. It is small so
+// that others do not wait long for the locked rows.
 const deletePage = 5000
 
-// DeleteRange removes the documents with a key in r, see [engine.Database].
+// DeleteRange implements [engine.Database].
 func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
 	where, args := condition(r, false)
 	t := s.table(collection)
-	// Rows are locked in the order of their keys, as by all writers.
+	// Lock the rows in the order of their keys, as all writers do, to avoid deadlocks.
 	query := fmt.Sprintf("WITH page AS (SELECT _id FROM %s WHERE %s ORDER BY _id LIMIT %d FOR UPDATE) DELETE FROM %[1]s t USING page WHERE t._id = page._id", t, where, deletePage)
 	for total := int64(0); ; {
 		n, _, err := s.exec(ctx, query, args...)
@@ -75,20 +77,21 @@ func (s *database) DeleteRange(ctx context.Context, collection string, r store.R
 	}
 }
 
-// swapRows is how many swaps one statement does. The server looks up each key of
-// a statement that is not large, in the order given; for a large one it may read
-// the whole table instead, in an order in which writers could wait for one another
-// in a circle. So many statements are one transaction: one commit for them, which
-// waits for the disk, and one way to the server and back.
 const (
-	swapRows       = 500
+	// swapRows is the maximum number of swaps in one statement. For a small statement, the
+	// server looks up each key in the index, in the order given. For a large one it may read
+	// the whole table instead, in an order that leads to deadlocks with other writers.
+	swapRows = 500
+
+	// swapStatements is the number of statements in one transaction. They share one round
+	// trip to the server and one commit, which waits for the disk.
 	swapStatements = 4
 )
 
-// Change does changes, see [engine.Database].
+// Change implements [engine.Database].
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.RefusedItem, err error) {
 	if len(changes) > 1 {
-		s.leaveRoom(ctx, collection)
+		s.setFillfactor(ctx, collection)
 	}
 	for some := range slices.Chunk(changes, swapRows*swapStatements) {
 		not, err := s.swap(ctx, collection, some)
@@ -100,15 +103,15 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 	return refused, nil
 }
 
-// room is the fillfactor of a table whose documents are replaced in bulk.
-const room = 50
+// fillfactor is the fillfactor of a table whose documents are replaced in bulk, in percent.
+const fillfactor = 50
 
-// leaveRoom makes the server leave room in a table for the next versions of its
-// documents, unless the table has a fillfactor: a version that finds room beside the
-// last needs no new entries in the indexes. It asks once for each collection, and
-// does without if the server refuses or somebody has locked the table.
-func (s *database) leaveRoom(ctx context.Context, collection string) {
-	if _, done := s.roomy.LoadOrStore(collection, true); done {
+// setFillfactor sets the fillfactor of the table of a collection, unless it has one. The server then
+// leaves room on each page for the next versions of its documents: a version on the same page
+// needs no new entries in the indexes. setFillfactor acts once for each collection, and ignores
+// errors, for example if another transaction has locked the table.
+func (s *database) setFillfactor(ctx context.Context, collection string) {
+	if _, done := s.fillfactorSet.LoadOrStore(collection, true); done {
 		return
 	}
 	_ = s.do(ctx, func(c *pgx.Conn, _ bool) error {
@@ -117,7 +120,7 @@ func (s *database) leaveRoom(ctx context.Context, collection string) {
 		if err != nil || given {
 			return err
 		}
-		text := fmt.Sprintf("BEGIN; SET LOCAL lock_timeout = '50ms'; ALTER TABLE %s SET (fillfactor = %d); COMMIT", s.table(collection), room)
+		text := fmt.Sprintf("BEGIN; SET LOCAL lock_timeout = '50ms'; ALTER TABLE %s SET (fillfactor = %d); COMMIT", s.table(collection), fillfactor)
 		if _, err = c.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
 			_, _ = c.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
 		}
@@ -125,7 +128,7 @@ func (s *database) leaveRoom(ctx context.Context, collection string) {
 	})
 }
 
-// swap does changes, replacements and deletions each in one transaction.
+// swap makes changes: replacements in one transaction, and deletions in another.
 func (s *database) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.RefusedItem, error) {
 	replace, remove := swapping{s: s, ctx: ctx, collection: collection}, swapping{s: s, ctx: ctx, collection: collection, remove: true}
 	for _, c := range changes {
@@ -147,11 +150,12 @@ func (s *database) swap(ctx context.Context, collection string, changes []engine
 	return append(replace.refused, remove.refused...), nil
 }
 
-// blobs is an argument of type bytea[]. pgx encodes a [][]byte with reflection.
+// blobs is an argument of type bytea[]. pgx encodes it faster than a [][]byte, which needs
+// reflection.
 type blobs = pgtype.FlatArray[[]byte]
 
-// swapping is one transaction that replaces or removes documents, in the order of
-// their keys.
+// swapping is one transaction that replaces documents, or one that deletes documents, in the order
+// of their keys.
 type swapping struct {
 	s          *database
 	ctx        context.Context
@@ -163,6 +167,7 @@ type swapping struct {
 	refused        []store.RefusedItem
 }
 
+// do runs the transaction once, as the parameter work of database.do.
 func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 	t := w.s.table(w.collection)
 	text := "UPDATE " + t + ` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS change (id, old, new, place)
@@ -189,7 +194,7 @@ func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 			return err
 		})
 	}
-	err := c.SendBatch(w.ctx, &batch).Close() // which reads the results, and commits
+	err := c.SendBatch(w.ctx, &batch).Close() // reads the results and commits
 	if err != nil {
 		clear(done)
 		n = 0
@@ -203,8 +208,9 @@ func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 	return w.refuse(c, done, unclear)
 }
 
-// refuse finds out why changes were not done. One that an earlier try has done was
-// done: its document has the revision that nobody else can have written.
+// refuse finds out why changes were not made, and refuses them. A change that an earlier
+// attempt has made is not refused: the document then has the new revision, which no other call can
+// have written.
 func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
 	var ids blobs
 	for i, id := range w.ids {
@@ -230,7 +236,7 @@ func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
 		}
 		refusal := change.Unchanged(found)
 		if !found {
-			refusal.Err = cmp.Or(gone(change.Key.String(), unclear && w.remove), refusal.Err)
+			refusal.Err = cmp.Or(maybeDeleted(change.Key.String(), unclear && w.remove), refusal.Err)
 		}
 		w.refused = append(w.refused, refusal)
 	}
