@@ -312,7 +312,7 @@ func keyOf(typ byte, data []byte) (Key, error) {
 	case t == bson.TypeDouble && len(data) == 8:
 		return FloatKey(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 	case t == bson.TypeNull:
-		return Key{}, fmt.Errorf("%w: it is null; leave the _id out to have one generated", ErrKey)
+		return Key{}, fmt.Errorf("%w: it is null; leave it out to get an ObjectId", ErrKey)
 	default:
 		return Key{}, fmt.Errorf("%w: BSON type %v, want a number, a string or an ObjectId", ErrKey, t)
 	}

@@ -48,10 +48,10 @@ func newBackupCommand() *cobra.Command {
 	var where storeFlag
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy a store's file while it is in use",
-		Long: `Copy a store that is a SQLite file to FILE, which must not exist. The copy is a
-store as well. Processes that use the store go on meanwhile. A copy made with cp
-meanwhile may lack what was stored last, or be damaged.`,
+		Short: "Copy the file of a store while it is in use",
+		Long: `Copy a store in a SQLite file to FILE, which must not exist. The copy is a store, too.
+Other processes may go on using the store meanwhile. Do not use cp for that: a copy made
+with cp while the store is in use may be damaged or lack the latest documents.`,
 		Example: `  oid backup store-2026-11-21.db
   oid backup --store sqlite:app.db /backup/app.db`,
 		Args: cobra.ExactArgs(1),
@@ -61,11 +61,11 @@ meanwhile may lack what was stored last, or be damaged.`,
 					Backup(ctx context.Context, path string) error
 				})
 				if !ok {
-					return usagef("the store is a server's; use the database's own tool, mongodump or pg_dump")
+					return usagef("the store is on a server; back it up with the database's own tool, such as pg_dump or mongodump")
 				}
 				err := b.Backup(cmd.Context(), args[0])
 				if errors.Is(err, fs.ErrExist) {
-					err = fmt.Errorf("%w; name a file that does not exist", err)
+					err = fmt.Errorf("%w; name a file that does not exist yet", err)
 				}
 				return err
 			})

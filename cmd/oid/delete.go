@@ -14,13 +14,15 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-const deleteHelp = `Delete the documents with these _ids, or those that were created in a time range,
-and print how many were deleted. Documents whose _id is not an ObjectId have no
-creation time; only --all or their ID deletes them. --all needs --yes, and only says how
-many documents there are without it.
+const deleteHelp = `Delete the documents with these IDs, or the documents that were created in a time
+range, and print how many were deleted. Documents whose _id is not an ObjectId have no
+creation time: only --all or their ID deletes them.
 
-An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
-quotes.`
+--all deletes all documents of the collection. It needs --yes; without --yes the command
+only says how many documents there are.
+
+An ID is the _id of a document: the 24 hexadecimal digits of an ObjectId, a number, or a
+string in double quotes, which the shell must not remove: '"alice"'.`
 
 func newDeleteCommand(std streams) *cobra.Command {
 	var (
@@ -49,7 +51,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 				}
 			}
 			if ways != 1 {
-				return usagef("no documents chosen: give either IDs, or a time range with --since, --from or --to, or --all")
+				return usagef("say which documents to delete: give either IDs, or a time range with --since, --from or --to, or --all")
 			}
 			r, err := times.keys()
 			if err != nil {
@@ -72,14 +74,14 @@ func newDeleteCommand(std streams) *cobra.Command {
 	}
 	where.addFlag(cmd)
 	times.addFlags(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection")
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete them with --all")
+	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection; needs --yes")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm --all")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
-// needYes returns an error that says what --yes would do to a collection, or that there is
-// none: a name may be mistyped.
+// needYes returns an error that says how many documents --all --yes would delete. If the collection
+// does not exist, because its name is mistyped for example, the error says so.
 func needYes(ctx context.Context, s store.Store, collection string) error {
 	n, err := s.Count(ctx, collection, store.Range{})
 	if err != nil {
@@ -91,10 +93,10 @@ func needYes(ctx context.Context, s store.Store, collection string) error {
 			return cmp.Or(err, fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection))
 		}
 	}
-	return usagef("give --yes to delete all documents of collection %s (%s)", collection, phrase.Count(n, "document", "documents"))
+	return usagef("to delete all documents of collection %s (%s), add --yes", collection, phrase.Count(n, "document", "documents"))
 }
 
-// deleteKeys deletes documents one by one and reports those that do not exist.
+// deleteKeys deletes the documents with these keys one by one, and reports keys that no document has.
 func deleteKeys(cmd *cobra.Command, std streams, s store.Store, collection string, keys []store.Key) (n int64, err error) {
 	for _, key := range keys {
 		switch e := s.Delete(cmd.Context(), collection, key); {

@@ -9,7 +9,7 @@ func TestDeleteAll(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		oid(t, "{}\n{}\n", "insert", "events")
 		oid(t, "{}", "insert", "orders")
-		if got := oid(t, "y\n", "delete", "events", "--all"); got.code != exitUsage || !strings.Contains(got.err, "give --yes to delete all documents of collection events") {
+		if got := oid(t, "y\n", "delete", "events", "--all"); got.code != exitUsage || !strings.Contains(got.err, "to delete all documents of collection events (2 documents), add --yes") {
 			t.Errorf("without --yes: %+v, want a word on --yes", got)
 		}
 		if got := oid(t, "", "find", "events"); strings.Count(got.out, "\n") != 2 {

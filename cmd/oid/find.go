@@ -16,8 +16,8 @@ import (
 )
 
 const findHelp = `List the documents of a collection in the order of their _id, one per line, as
-Extended JSON; with --since, --from or --to, those created in that time range. The
-query reads only the range of the primary key.`
+Extended JSON. With --since, --from or --to, list only documents that were created in
+that time range. The command does not read the rest of the collection then.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (
@@ -42,7 +42,7 @@ func newFindCommand(std streams) *cobra.Command {
 				return err
 			}
 			if count && (q.Descending || after != "" || q.Limit > 0) {
-				return usagef("--count does not go with --desc, --after or --limit")
+				return usagef("--count cannot be combined with --desc, --after or --limit")
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
 				if !count {
@@ -60,14 +60,14 @@ func newFindCommand(std streams) *cobra.Command {
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "limit", "n", 0, "list `N` documents at most; 0 for all")
-	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, comes first")
-	f.StringVar(&after, "after", "", "continue after this `ID`, the last one of an earlier list")
-	f.BoolVar(&count, "count", false, "print only how many documents there are")
+	f.IntVarP(&q.Limit, "limit", "n", 0, "list at most `N` documents; 0 lists all")
+	f.BoolVar(&q.Descending, "desc", false, "list the greatest _id first, so the newest document")
+	f.StringVar(&after, "after", "", "continue after this `ID`, the last _id of an earlier list")
+	f.BoolVar(&count, "count", false, "print only the number of documents")
 	return cmd
 }
 
-// readQuery completes q from the flags for times and for the place to continue.
+// readQuery sets the Range and the After of q from the flags.
 func readQuery(q *store.Query, times timeRange, after string) error {
 	if q.Limit < 0 {
 		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)
@@ -109,11 +109,11 @@ func newGetCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get COLLECTION [ID...]",
 		Short: "Print documents by their _id",
-		Long: `Print the documents with these _ids as Extended JSON, one per line and in this
-order. Without an ID, the IDs are read from standard input, one per line.
+		Long: `Print the documents with these IDs as Extended JSON, one per line, in the order of the
+IDs. Without an ID, the command reads IDs from standard input, one per line.
 
-An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
-quotes.`,
+An ID is the _id of a document: the 24 hexadecimal digits of an ObjectId, a number, or a
+string in double quotes, which the shell must not remove: '"alice"'.`,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
 		Args: cobra.MinimumNArgs(1),
@@ -123,7 +123,7 @@ quotes.`,
 				return err
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
-				var missing error // set if something was reported
+				var missing error // errReported if an ID was reported
 				docs := documentsOf(cmd.Context(), std, s, collection, args[1:], &missing)
 				return cmp.Or(writeDocuments(std, docs), missing)
 			})
@@ -133,8 +133,9 @@ quotes.`,
 	return cmd
 }
 
-// documentsOf yields the documents of some keys or, without any, of those on standard input.
-// It reports keys that are none or have no document, and sets missing.
+// documentsOf returns the documents with some keys or, if keys is empty, with the keys on
+// standard input. It reports each invalid key and each key that no document has, and then sets
+// missing.
 func documentsOf(ctx context.Context, std streams, s store.Store, collection string, keys []string, missing *error) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		var failed error

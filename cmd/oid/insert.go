@@ -24,13 +24,12 @@ func newInsertCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert COLLECTION [DOC]",
 		Short: "Store documents",
-		Long: `Store a document, or those on standard input, one per line. Documents are JSON, or
-MongoDB's Extended JSON where a type needs it. A document without an _id gets an
-ObjectId.
+		Long: `Store the document DOC or, without DOC, the documents on standard input, one per line.
+Documents are JSON; for BSON types that JSON does not have, use MongoDB's Extended JSON.
+A document without an _id gets an ObjectId.
 
-The _id of each document is printed after the document is stored. Under load many
-documents are stored at once. A document that cannot be stored is reported with its
-line; all others are stored.`,
+The command prints the _id of each document after storing it. It reports a document
+that cannot be stored, with its line number, and stores the others.`,
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,
@@ -40,14 +39,14 @@ line; all others are stored.`,
 				return usageError{err}
 			}
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
-				return usagef("the document is empty; give JSON, or leave it out to read standard input")
+				return usagef("the document is empty; give a JSON object, or no DOC to read documents from standard input")
 			}
 			if len(args) == 2 && strings.HasPrefix(strings.TrimSpace(args[1]), "[") {
-				return usagef("an array is not a document; give its documents on standard input, one per line, as jq -c '.[]' writes them")
+				return usagef("an array is not a document; write its elements to standard input, one per line, for example with jq -c '.[]'")
 			}
 			var in io.Reader
 			if len(args) == 2 && args[1] != "-" {
-				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // equivalent in JSON
+				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // a line break in JSON is equivalent to a space
 			} else {
 				in = std.stdin(cmd.Context(), "documents")
 			}
@@ -69,15 +68,15 @@ type insertion struct {
 	collection string
 	ordered    bool
 	asJSON     bool
-	single     bool // the document is an argument and has no line
+	single     bool // whether the document is an argument, so it has no line number
 	std        streams
 
 	stored  int
 	refused bool
 }
 
-// run stores the documents in in: the lines that arrive while a batch is stored are the
-// next one.
+// run stores the documents that it reads from in. While it stores a batch, it reads the next
+// one.
 func (w *insertion) run(ctx context.Context, in io.Reader) error {
 	for batch, err := range documents.Batches(ctx, in) {
 		if err == nil {
@@ -87,7 +86,7 @@ func (w *insertion) run(ctx context.Context, in io.Reader) error {
 			return err
 		}
 		if err != nil {
-			return fmt.Errorf("insert, after %d documents stored: %w", w.stored, err)
+			return fmt.Errorf("%w; documents stored before this error: %d", err, w.stored)
 		}
 	}
 	if w.refused {
@@ -96,7 +95,7 @@ func (w *insertion) run(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// store stores a batch, prints its ids and reports the documents refused.
+// store stores a batch, prints the ids of the stored documents and reports the refused ones.
 func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 	docs := make([]any, len(batch))
 	for i, l := range batch {
@@ -130,11 +129,11 @@ func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 	return nil
 }
 
-// unreadable replaces a document that could not be read, so that the store refuses it
-// in order.
+// unreadable stands for a line that is not a document. The store refuses it like any other
+// document, so refusals stay in the order of the lines.
 type unreadable struct{ err error }
 
-// MarshalBSON returns the error of the document.
+// MarshalBSON implements [bson.Marshaler]. It always returns the error of the line.
 func (u unreadable) MarshalBSON() ([]byte, error) { return nil, u.err }
 
 // print writes the ids of the stored documents.
@@ -152,7 +151,7 @@ func (w *insertion) print(keys []store.Key) error {
 		_, _ = out.Write(line) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
-		// Not wrapped: EPIPE is a failure here, because documents remain unstored.
+		// Do not wrap err: EPIPE is a failure here, because the remaining documents are not stored.
 		return fmt.Errorf("print ids: %v", err)
 	}
 	return nil

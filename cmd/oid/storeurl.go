@@ -21,44 +21,44 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// storeEngine is a kind of database that a store can be in.
+// storeEngine is a kind of database that can hold a store.
 type storeEngine struct {
 	name    string   // of the database
 	schemes []string // of its URLs
-	url     string   // how its URLs look
+	url     string   // the form of its URLs
 	about   string   // for --help
-	oneHost bool     // only one host can reach it; others need the database in the URL
-	whole   bool     // a census takes all collections of its URL, too, see splitNamespace
-	trial   bool     // it ends with the process, so that only oid serve takes it
+	oneHost bool     // whether only one host can use it
+	whole   bool     // whether a census can read all collections of a database, see splitNamespace
+	trial   bool     // whether it ends with the process; only oid serve accepts it then
 	open    func(ctx context.Context, url string, readOnly bool) (store.Store, error)
 }
 
 // storeEngines are all engines of stores; the first is the default.
 var storeEngines = []storeEngine{
 	{
-		name: "SQLite", schemes: []string{"sqlite"}, url: "sqlite:PATH", about: "a file; the default is one in your data folder",
+		name: "SQLite", schemes: []string{"sqlite"}, url: "sqlite:PATH", about: "a file; the default is a file in your data folder",
 		oneHost: true, open: openSQLite,
 	},
 	{
-		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, url: "postgres://...", about: "a PostgreSQL server, with the database in the URL",
+		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, url: "postgres://...", about: "a PostgreSQL server; the URL names the database",
 		open: func(ctx context.Context, url string, _ bool) (store.Store, error) { return pgstore.Open(ctx, url) },
 	},
 	{
-		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server, with the database in the URL", whole: true,
+		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server; the URL names the database", whole: true,
 		open: func(ctx context.Context, url string, _ bool) (store.Store, error) {
 			return mongostore.Open(ctx, url)
 		},
 	},
 	{
-		name: "memory", schemes: []string{"memory"}, url: "memory:", about: "the memory of \"oid serve\", for a trial: it ends with the command", oneHost: true, trial: true,
+		name: "memory", schemes: []string{"memory"}, url: "memory:", about: "the memory of \"oid serve\", for trials; lost when the command ends", oneHost: true, trial: true,
 		open: func(context.Context, string, bool) (store.Store, error) { return memstore.New(), nil },
 	},
 }
 
-// storeURLs lists the forms of the URLs that all commands take, storeSchemes their schemes,
-// and storeHelp is the paragraph of "oid help urls" about --store.
+// storeURLs lists the forms of URL that all commands accept, and storeSchemes their schemes.
+// storeHelp is the paragraph about --store in "oid help urls".
 var storeURLs, storeSchemes, storeHelp = func() (urls string, schemes []string, help string) {
-	help = "--store or the variable OID_STORE names the store of documents and processes; those of\nseveral hosts need a server:"
+	help = "--store or the environment variable OID_STORE names the store of documents and processes.\nIf several hosts share the store, it must be on a server:"
 	var forms []string
 	for _, e := range storeEngines {
 		help += fmt.Sprintf("\n  %-15s %s", e.url, e.about)
@@ -81,7 +81,8 @@ func storeEngineOf(url string) *storeEngine {
 	return nil
 }
 
-// unknownURL describes a URL of no known scheme, without what may be a password.
+// unknownURL describes a URL whose scheme is unknown. It shows no part of the URL that may be a
+// password.
 func unknownURL(url string) string {
 	scheme, _, found := strings.Cut(url, ":")
 	if !found || strings.ContainsAny(scheme, `/\.@`) {
@@ -93,20 +94,20 @@ func unknownURL(url string) string {
 // storeFlag is the flag --store.
 type storeFlag struct {
 	url   string
-	trial bool // whether the command takes a store that ends with it
+	trial bool // whether the command accepts a store in memory
 }
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
 }
 
-// openToRead opens the store for commands that change nothing: a file must exist.
+// openToRead opens the store for commands that change nothing. It does not create a missing file.
 func (f *storeFlag) openToRead(ctx context.Context) (store.Store, error) { return f.open(ctx, true) }
 
 // openToWrite opens the store for commands that change it. It creates a missing file.
 func (f *storeFlag) openToWrite(ctx context.Context) (store.Store, error) { return f.open(ctx, false) }
 
-// openToDelete opens an existing store for commands that only delete.
+// openToDelete opens the store for commands that only delete. It does not create a missing file.
 func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
 	s, err := f.openToRead(ctx)
 	if err != nil {
@@ -118,7 +119,7 @@ func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
 	return f.openToWrite(ctx)
 }
 
-// using opens a store by one of these, and closes it after the work.
+// using opens a store with open, calls work, and closes the store.
 func using(ctx context.Context, open func(context.Context) (store.Store, error), work func(store.Store) error) error {
 	s, err := open(ctx)
 	if err != nil {
@@ -127,12 +128,12 @@ func using(ctx context.Context, open func(context.Context) (store.Store, error),
 	return errors.Join(work(s), s.Close())
 }
 
-// given returns the URL that was given, or "" for the default.
+// given returns the URL of --store or OID_STORE, or "" if there is none.
 func (f *storeFlag) given() string {
 	return cmp.Or(f.url, os.Getenv("OID_STORE"))
 }
 
-// engine returns the engine of the URL given, without opening the store.
+// engine returns the engine of the store without opening the store.
 func (f *storeFlag) engine() (*storeEngine, error) {
 	url := f.given()
 	if url == "" {
@@ -141,11 +142,11 @@ func (f *storeFlag) engine() (*storeEngine, error) {
 	e := storeEngineOf(url)
 	switch _, rest, found := strings.Cut(url, ":"); {
 	case e == nil && found:
-		return nil, usagef("store %s; want %s", unknownURL(url), storeURLs)
+		return nil, usagef("store: %s; want %s", unknownURL(url), storeURLs)
 	case e == nil:
 		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
 	case e.trial && (!f.trial || rest != ""):
-		return nil, usagef("only \"oid serve\" takes a store in memory, which ends with the command; its URL is %s", e.url)
+		return nil, usagef("only \"oid serve\" accepts a store in memory, which is lost when the command ends; its URL is %s", e.url)
 	case rest == "" && !e.trial:
 		return nil, usagef("store URL %s without a path; write %s", url, e.url)
 	}
@@ -182,15 +183,15 @@ func openSQLite(ctx context.Context, url string, readOnly bool) (store.Store, er
 		return s, nil
 	}
 	if readOnly && errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; create it with \"oid insert\", or name another with --store", err)
+		err = fmt.Errorf("%w; create it with \"oid insert\", or name another store with --store", err)
 	}
 	return nil, err
 }
 
-// errNoDataFolder means that the environment does not say where a user's data is.
+// errNoDataFolder means that the environment does not name the folder for the user's data.
 var errNoDataFolder = errors.New("find your data folder")
 
-// defaultStore returns the path of the file that is used without a URL.
+// defaultStore returns the path of the file that is the store if no URL is given.
 func defaultStore() (string, error) {
 	folder, err := dataFolder(runtime.GOOS)
 	if err != nil {
@@ -199,11 +200,11 @@ func defaultStore() (string, error) {
 	return filepath.Join(folder, "oid", "store.db"), nil
 }
 
-// dataFolder returns the folder for a user's data: that of Windows or macOS, elsewhere
-// by the XDG Base Directory Specification.
+// dataFolder returns the folder for the user's data on a system, a value of runtime.GOOS. On systems
+// other than Windows and macOS, it follows the XDG Base Directory Specification.
 func dataFolder(system string) (string, error) {
 	if system == "windows" {
-		return os.UserCacheDir() // %LocalAppData%, which is for data too
+		return os.UserCacheDir() // %LocalAppData%, which is meant for data too
 	}
 	if folder := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(folder) && system != "darwin" {
 		return folder, nil

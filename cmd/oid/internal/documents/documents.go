@@ -1,4 +1,4 @@
-// Package documents reads and writes documents as lines of Extended JSON.
+// Package documents reads and writes documents as MongoDB's Extended JSON, one per line.
 package documents
 
 import (
@@ -19,11 +19,10 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Parse reads a document in Extended JSON, relaxed or canonical.
+// Parse parses a document in Extended JSON, relaxed or canonical.
 func Parse(text []byte) (bson.D, error) {
 	text = bytes.TrimSpace(text)
-	// The BSON library stops at the end of the first value and takes what
-	// follows for nothing.
+	// Check the text first: the BSON library ignores what follows the first value.
 	switch {
 	case !utf8.Valid(text):
 		return nil, errors.New("not UTF-8")
@@ -44,13 +43,13 @@ func Parse(text []byte) (bson.D, error) {
 func AsLine(doc bson.Raw) ([]byte, error) {
 	line, err := bson.MarshalExtJSON(doc, false, false)
 	if err != nil {
-		return nil, fmt.Errorf("write a document as JSON: %w", err)
+		return nil, fmt.Errorf("convert a document to JSON: %w", err)
 	}
 	return append(line, '\n'), nil
 }
 
-// KeyLine returns key as the commands print it, or with asJSON as a document of
-// its own.
+// KeyLine returns a line with key: in the form of [store.Key.String] or, if asJSON is true, as
+// {"_id": ...}.
 func KeyLine(key store.Key, asJSON bool) ([]byte, error) {
 	if !asJSON {
 		return []byte(key.String() + "\n"), nil
@@ -63,25 +62,27 @@ func KeyLine(key store.Key, asJSON bool) ([]byte, error) {
 }
 
 const (
-	// maxLine is the longest line in bytes: a document of 16 MiB is longer as JSON.
+	// maxLine is the maximum length of a line in bytes. A document of 16 MiB may be a few times
+	// as long in JSON.
 	maxLine = 64 << 20
 
-	// Reading waits while lines that nobody has taken hold this much.
+	// Limits of a batch. Reading pauses while the next batch has so many lines or bytes.
 	batchLines = 2000
 	batchBytes = 16 << 20
 )
 
-// Line is a line of input: a document, or an error.
+// Line is a line of input.
 type Line struct {
-	Number int // from 1
-	Doc    bson.D
-	Err    error
+	Number int    // of the line, from 1
+	Doc    bson.D // the document; nil if Err is not nil
+	Err    error  // why the line is not a document
 
 	size int64 // in bytes
 }
 
-// Batches yields the documents of in, as many at once as were read while the caller worked
-// on those before. Empty lines are left out. An error of in or of ctx comes last.
+// Batches returns the lines of in, in batches: while the caller handles a batch, Batches reads the
+// next one. Empty lines are left out. If in fails or ctx is done, the sequence ends with that
+// error.
 func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	return func(yield func([]Line, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -128,9 +129,10 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	}
 }
 
-var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
+var errLongLine = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 
-// readLines calls use with the documents of in until ctx ends. Its error is that of in.
+// readLines calls use for each line of in that is not empty, until ctx is done. It returns the error
+// of in.
 func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for number := 1; ctx.Err() == nil; number++ {
@@ -156,8 +158,8 @@ func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
 	return nil
 }
 
-// readLine returns a line. It skips a line that is too long, with errLongLine. At the
-// end of the input it returns the last line with io.EOF.
+// readLine reads the next line. If the line is longer than maxLine, readLine skips it and returns
+// errLongLine. With the last line it returns io.EOF.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	long := false
@@ -171,7 +173,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errLongLine // at the end, the next call finds it again
+			return nil, errLongLine // at the end of the input, the next call returns io.EOF
 		default:
 			return text, err
 		}
