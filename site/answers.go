@@ -1,6 +1,6 @@
-// Command site is the part of the page that needs no server: it inspects ids, turns time
-// ranges into queries, and calculates odds, in the browser. "make site" builds it for
-// WebAssembly, into a folder that any web server can serve.
+// Command site is a web page that inspects ids, turns time ranges into queries, and calculates
+// the odds of a collision, all in the browser. "make site" builds it for WebAssembly, into a
+// folder that any web server can serve.
 package main
 
 import (
@@ -20,17 +20,16 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Answers are made of what JavaScript has as well: maps with strings as keys, slices,
-// strings and numbers. An answer with the key error has no other.
-
+// object is an answer to the page's script. It contains only types that js.ValueOf converts:
+// objects, slices, strings and numbers. An answer about an error has only the key error.
 type object = map[string]any
 
 func failed(err error) object { return object{"error": phrase.Plain(err.Error())} }
 
-// maxIDs is how many ids of a text are shown.
+// maxIDs is the largest number of ids of a text that are shown.
 const maxIDs = 1000
 
-// inspectText returns what the ids in a text say.
+// inspectText returns the reports on the ids in a text.
 func inspectText(text string) object {
 	ids, bad := []any{}, []any{}
 	more := 0
@@ -76,7 +75,7 @@ func idObject(r inspect.Report) object {
 	return object{"id": r.ID, "time": timeText(r.Time), "readings": readings}
 }
 
-// timeText writes a time in RFC 3339, or nothing for nil.
+// timeText writes a time in RFC 3339, or the empty text for nil.
 func timeText(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -84,8 +83,8 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// rangeOf returns the ids of a time range and the queries for them. Without both ends
-// it is that of the last 24 hours.
+// rangeOf returns the bounds of a time range and the queries for it. If both ends are empty,
+// the range is the last 24 hours.
 func rangeOf(from, to, column string) object {
 	span := timerange.Span{From: from, To: to}
 	if from == "" && to == "" {
@@ -108,7 +107,8 @@ func bound(id objectid.ID) any {
 	return object{"id": id.String(), "time": id.Time().Format(time.RFC3339)}
 }
 
-// oddsOf returns the chances of a collision.
+// oddsOf returns the chances that two processes have the same process value or create the same
+// id.
 func oddsOf(processes, rate, over, layout string) object {
 	q, err := odds.Parse(processes, rate, over, layout)
 	if err != nil {

@@ -2,8 +2,8 @@ package main
 
 import "syscall/js"
 
-// main offers the functions to the page's script, which calls oidReady once they are
-// there. Each takes strings.
+// main gives the page's script the functions oidInspect, oidRange and oidOdds, whose arguments
+// are strings, and then calls the script's oidReady.
 func main() {
 	give := func(name string, f func(args []string) any) {
 		js.Global().Set(name, js.FuncOf(func(_ js.Value, args []js.Value) any {

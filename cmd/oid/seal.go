@@ -17,11 +17,13 @@ type sealFlags struct {
 	kind, prefix, keyFile string
 }
 
-const sealHelp = `--kind names what the ids identify, such as order: a sealed id opens only under the kind
+const sealHelp = `--kind names what the ids identify, such as order. A sealed id opens only under the kind
 under which it was sealed.
 
-The keys are in the file of --key-file, which only its owner may read, one on a line, or in
-the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of them open.`
+The keys are in the file --key-file FILE, one on a line. Only the owner of the file may
+have access to it. Without --key-file the keys are in the variable OID_SEAL_KEYS,
+separated by spaces. The first key seals. Every key opens. "oid seal --new-key" creates a
+key.`
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids identify, such as order")
@@ -66,7 +68,7 @@ func (f *sealFlags) keys() (all []sealed.Key, err error) {
 		}
 	}
 	if all == nil {
-		return nil, usagef(`%s has none; "oid seal --new-key" writes a new key, to be read with --key-file or from OID_SEAL_KEYS`, where)
+		return nil, usagef(`%s has no key; create one with "(umask 077; oid seal --new-key > FILE)" and write --key-file FILE`, where)
 	}
 	return all, nil
 }
@@ -80,17 +82,22 @@ func newSealCommand(std streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "seal [ID...]",
-		Short: "Turn ids into public ids that show nothing",
+		Short: "Turn ids into public ids that hide time and process",
 		Long: `Write the sealed id of each ObjectId: a public id that does not show when and by which
-process it was created, and cannot be guessed. "oid open" returns the id. Ids are
-arguments, or come from standard input if there are none or one is "-"; they are read
-as they are pasted, as by oid inspect.
+process the ObjectId was created, and that cannot be guessed. "oid open" turns it back
+into the ObjectId.
+
+Ids are arguments. Without arguments, or for the argument "-", they come from standard
+input. Every notation that "oid inspect" reads is allowed.
 
 ` + sealHelp + `
 
-A sealed id has 22 characters; of 2^32 forged ones, one opens. It is no permission, and
-without its key nobody opens it any more. Exit code 1
-means that at least one piece of the input is not an ObjectId; all others are sealed.`,
+A sealed id has 22 characters after its prefix. One of 2^32 forged sealed ids opens. A
+sealed id is not a permission: whoever has it can pass it on. Keep every key: if a key is
+lost, the ids that it sealed cannot be opened any more.
+
+Exit code 1 means that at least one piece of the input is not an ObjectId; all others are
+sealed.`,
 		Example: `  (umask 077; oid seal --new-key > seal.key)
   oid seal --kind order --prefix order_ --key-file seal.key 507f1f77bcf86cd799439011`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -112,7 +119,7 @@ means that at least one piece of the input is not an ObjectId; all others are se
 		},
 	}
 	how.addFlags(cmd)
-	cmd.Flags().BoolVar(&newKey, "new-key", false, "write a new random key and nothing else")
+	cmd.Flags().BoolVar(&newKey, "new-key", false, "write a new random key, and seal nothing")
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	return cmd
@@ -126,14 +133,14 @@ func newOpenCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open [SEALED...]",
 		Short: "Turn sealed ids back into ids",
-		Long: `Write the ObjectId of each sealed id that "oid seal" wrote. Sealed ids are arguments, or
-the lines of standard input if there are none. One that begins with a hyphen goes after
-"--".
+		Long: `Write the ObjectId of each sealed id that "oid seal" wrote. Sealed ids are arguments.
+Without arguments they are the lines of standard input. If a sealed id begins with a
+hyphen, write "--" before it.
 
 ` + sealHelp + `
 
-Exit code 1 means that at least one sealed id does not open: it was changed, or is of
-another kind or key. All others are opened.`,
+Exit code 1 means that at least one sealed id does not open: it was changed, or sealed
+under another kind or key. All others are opened.`,
 		Example: `  oid open --kind order --prefix order_ --key-file seal.key order_140COY9VZRS6_wzq57f9Xg`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := how.sealer()

@@ -18,26 +18,27 @@ func newSQLCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql --for ENGINE",
 		Short: "Print SQL functions that decode ids",
-		Long: `Print SQL statements that create functions, or macros, that decode ObjectIds in columns of
-text (24 hexadecimal digits) and of 12 bytes:
+		Long: `Print SQL statements that create functions for ObjectIds. The functions take columns of
+text (24 hexadecimal digits) and columns of 12 bytes:
 
   objectid_timestamp(id)             when the id was created, in UTC
   objectid_process(id)               its process value, 10 digits
   objectid_counter(id)               its counter, from 0 to 16777215
   objectid_hex(id)                   its 24 digits in lower case
-  objectid_from_timestamp(time)      the first id of a second, as a bound for a
-                                     column of text: fractions are dropped
+  objectid_from_timestamp(time)      the smallest id of a second, to compare a
+                                     column of text with; fractions are dropped
   objectid_binary_from_timestamp(time)
                                      the same for a column of bytes
 
-They are right from 1970 to 2106, and NULL for what is not an ObjectId. The conditions
-of "oid range" need no functions.
+Times are from 1970 to 2106. The result is NULL for a value that is not an ObjectId. The
+conditions that "oid range" writes do not need these functions.
 
---for chooses the engine:
+--for names the database engine:
   postgres    PostgreSQL 14 or later: text and bytea
   mysql       MySQL and MariaDB: text and BINARY(12)
-  sqlite      a view TABLE_objectid of --table, because SQLite has no functions in SQL
-  duckdb      DuckDB: VARCHAR and BLOB
+  sqlite      SQLite: a view NAME_objectid of the table --table NAME, because SQLite
+              cannot create functions in SQL
+  duckdb      DuckDB: macros for VARCHAR and BLOB
   clickhouse  ClickHouse: String and FixedString(12)`,
 		Example: `  oid sql --for postgres | psql
   oid sql --for sqlite --table orders --column _id | sqlite3 shop.db`,
@@ -46,8 +47,11 @@ of "oid range" need no functions.
 			if engine == "" {
 				return usagef("--for is missing: want one of %s", sqlEngines.names())
 			}
-			if needs := engine == "sqlite"; needs != (table != "") {
-				return usagef("--for sqlite needs --table NAME, for whose view it prints a statement; the other engines take no --table")
+			if engine == "sqlite" && table == "" {
+				return usagef("--table is missing: --for sqlite prints a view of a table; write --table NAME")
+			}
+			if engine != "sqlite" && table != "" {
+				return usagef("--table is only for --for sqlite; remove it")
 			}
 			text, err := sqlFiles.ReadFile("sql/" + engine + ".sql")
 			if err != nil {
@@ -58,11 +62,11 @@ of "oid range" need no functions.
 			return err
 		},
 	}
-	sqlEngines.addFlag(cmd, &engine, "for", "", "the `ENGINE`")
+	sqlEngines.addFlag(cmd, &engine, "for", "", "database `ENGINE`")
 	cmd.Flags().StringVar(&table, "table", "", "name of the table, for SQLite")
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the column with the ids, for SQLite")
 	return cmd
 }
 
-// doubled returns a name as it is between double quotes.
+// doubled doubles the double quotes in a name, as SQL writes them within quotes.
 func doubled(name string) string { return strings.ReplaceAll(name, `"`, `""`) }

@@ -31,10 +31,10 @@ func GenerateKey() string {
 func ParseKey(text string) (Key, error) {
 	var k Key
 	if len(text) != hex.EncodedLen(keySize) {
-		return Key{}, fmt.Errorf("sealed: a key has %d hexadecimal digits, not %d characters", hex.EncodedLen(keySize), len(text))
+		return Key{}, fmt.Errorf("sealed: key of %d characters, want %d hexadecimal digits", len(text), hex.EncodedLen(keySize))
 	}
 	if _, err := hex.Decode(k.secret[:], []byte(text)); err != nil {
-		return Key{}, errors.New("sealed: a key has a character that is not a hexadecimal digit")
+		return Key{}, errors.New("sealed: key with a character that is not a hexadecimal digit")
 	}
 	k.valid = true
 	return k, nil

@@ -20,7 +20,7 @@ const Size = aes.BlockSize
 // ErrNotSealed is wrapped by every error of [Sealer.Open] and [Sealer.OpenBytes].
 var ErrNotSealed = errors.New("sealed: not a sealed id")
 
-var errForged = fmt.Errorf("%w: no key opens it: it was changed, or is of another kind or key", ErrNotSealed)
+var errForged = fmt.Errorf("%w: no key opens it: it was changed, or sealed under another kind or key", ErrNotSealed)
 
 // Options configure a [Sealer]. Kind and Keys are required.
 type Options struct {
@@ -60,7 +60,7 @@ func New(o *Options) (*Sealer, error) {
 	s := &Sealer{prefix: o.Prefix}
 	for i, k := range o.Keys {
 		if !k.valid {
-			return nil, fmt.Errorf("sealed: key %d was not read by ParseKey", i+1)
+			return nil, fmt.Errorf("sealed: key %d is the zero Key, want one from ParseKey", i+1)
 		}
 		derived, err := hkdf.Key(sha256.New, k.secret[:], nil, "oid sealed id v1 "+o.Kind, keySize)
 		if err != nil {

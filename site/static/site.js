@@ -1,4 +1,4 @@
-// The views of the page that need no server. The functions that calculate are Go, in
+// This script renders the page. The functions that calculate are written in Go and are in
 // oid.wasm.gz.
 'use strict';
 
@@ -53,7 +53,7 @@ function card(id) {
 function inspect() {
   const { ids, bad, more } = oidInspect($('text').value);
   const found = ids.map(card);
-  if (more) found.push(make('p', 'soft', more + ' more are not shown: use oid inspect, which has no limit.'));
+  if (more) found.push(make('p', 'soft', more + ' more ids are not shown. The command oid inspect has no limit.'));
   if (bad.length) found.push(make('div', 'finding', make('ul', '', ...bad.slice(0, 100).map((b) => make('li', '', b)))));
   $('found').replaceChildren(...found);
 }
@@ -63,8 +63,8 @@ function range() {
   if (r.error) { $('queries').replaceChildren(make('p', 'problem', r.error)); return; }
   const ends = [['from', r.from, 'no lower bound'], ['to', r.to, 'no upper bound']].map(([name, b, none]) =>
     make('p', 'soft', name + ': ', b ? make('b', 'id', b.id) : none, b ? ' · ' + utc(b.time) : ''));
-  // The buttons are those of the page of a server, whose style sheet shows the text of the
-  // one that is checked.
+  // The buttons have the markup of the server's page: its style sheet shows the query whose
+  // button is checked.
   const chosen = document.querySelector('#queries input:checked')?.value ?? 'mongosh';
   const buttons = r.queries.flatMap((q) => {
     const input = make('input'), label = make('label', '', q.for);
@@ -89,10 +89,10 @@ function odds() {
   $('chance').replaceChildren(...(o.error ? [make('p', 'problem', o.error)] : [
     make('p', '', 'Two processes have the same process value: ', make('b', '', o.value)),
     make('p', '', 'An id is created twice: ', make('b', '', o.id)),
-    make('p', 'soft', 'With process blocks from a registry, up to 2^32: 0.')]));
+    make('p', 'soft', 'If a registry assigns the process blocks, both chances are 0, for up to 2^32 blocks.')]));
 }
 
-// oidReady is called by the Go program once its functions are there.
+// The Go program calls oidReady once its functions are there.
 globalThis.oidReady = () => {
   $('trouble').hidden = true;
   $('text').value ||= decodeURIComponent(location.hash.match(/^#id=(.*)/)?.[1] ?? '');
