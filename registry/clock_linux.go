@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonic returns the time since boot without the time that the host was
-// suspended, or 0 if it is not known: all processes of a boot have the same clock, but
-// those of a time namespace that has another one.
+// monotonic returns the time since boot, without the time for which the host was suspended.
+// All processes of a boot share this clock. It returns 0 if the clock is not known, or if
+// this process is in a time namespace with another one.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	if ownClock() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
@@ -20,8 +20,8 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// ownClock reports whether this process may be in a time namespace with clocks of its
-// own, see time_namespaces(7). That cannot change while it runs.
+// ownClock reports whether this process may be in a time namespace with clocks of its own,
+// see time_namespaces(7). That cannot change while it runs.
 var ownClock = sync.OnceValue(func() bool {
 	text, err := os.ReadFile("/proc/self/timens_offsets")
 	if os.IsNotExist(err) {

@@ -16,9 +16,9 @@ const (
 	maxLabelValue = 200 // bytes
 )
 
-// checkDescription checks what people say of a process, by whichever way it is recorded. The
-// error wraps [ErrDescription] and names the first of the labels, by their names, that is
-// not valid.
+// checkDescription checks what a caller says about a process. The error wraps
+// [ErrDescription] and names the first invalid text; labels are checked in the order of
+// their names.
 func checkDescription(name, version string, labels map[string]string) error {
 	if err := checkPrintable("name", name); err != nil {
 		return err
@@ -44,7 +44,7 @@ func checkDescription(name, version string, labels map[string]string) error {
 	return nil
 }
 
-// checkPrintable refuses a text with characters that people do not see.
+// checkPrintable returns an error if text contains characters that people cannot see.
 func checkPrintable(what, text string) error {
 	if at := strings.IndexFunc(text, hidden.Rune); at >= 0 {
 		return fmt.Errorf("%w: the %s has %U at offset %d, want printable characters", ErrDescription, what, []rune(text[at:])[0], at)
@@ -52,8 +52,8 @@ func checkPrintable(what, text string) error {
 	return nil
 }
 
-// printable returns text without what checkDescription refuses: the name of a program is
-// chosen by whoever started it.
+// printable replaces the characters that checkDescription refuses by question marks. It is
+// for names of programs, which whoever starts a program chooses.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if hidden.Rune(r) {
@@ -63,7 +63,8 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// ParseLabels reads labels of the form name=value.
+// ParseLabels reads labels of the form name=value. If a name is repeated, its last value
+// counts.
 func ParseLabels(texts []string) (map[string]string, error) {
 	all := make(map[string]string, len(texts))
 	for _, text := range texts {
@@ -76,8 +77,8 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	return all, nil
 }
 
-// RemoteOptionsOf returns the options that describe a remote process as p, such as one of
-// [Describe]. Labels are shared with p.
+// RemoteOptionsOf returns options that describe a remote process as p, which [Describe] may
+// have returned. The result and p share the map of labels.
 func RemoteOptionsOf(p *Process) RemoteOptions {
 	return RemoteOptions{
 		Name: p.Name, Host: p.Host, Version: p.Version, Labels: p.Labels, Interval: p.Interval,
@@ -85,7 +86,7 @@ func RemoteOptionsOf(p *Process) RemoteOptions {
 	}
 }
 
-// describe sets what o says of the process p, and its interval.
+// describe copies the description in o, and its interval, to p.
 func (o *RemoteOptions) describe(p *Process) (err error) {
 	if p.Interval, err = checkInterval(o.Interval); err != nil {
 		return err

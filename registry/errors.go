@@ -8,50 +8,46 @@ import (
 )
 
 var (
-	// ErrCollision is wrapped by a [*CollisionError]: another live process has the
-	// same process value.
+	// ErrCollision means that another live process has the same process value. A
+	// [*CollisionError] wraps it.
 	ErrCollision = errors.New("registry: another live process is recorded with the same process value")
 
-	// ErrEvidence is wrapped by the error of [Registry.Adopt] and
-	// [Registry.AdoptRemote] if the process cannot have created the evidence id.
+	// ErrEvidence means that no evidence id was given, or that the process cannot have
+	// created one of them.
 	ErrEvidence = errors.New("registry: the process cannot have created the evidence id")
 
-	// ErrDescription is wrapped by the errors of all methods that record a process if its
-	// name, its version or a label has characters that people do not see, or if it has too
-	// many labels or too long ones.
+	// ErrDescription means that a name, a version or a label contains characters that are
+	// not printable, or that labels exceed the bounds of [RegisterOptions].
 	ErrDescription = errors.New("registry: invalid description of a process")
 
-	// ErrEnded is wrapped by the errors of [Member.End], [Member.Detach],
-	// [Registry.Heartbeat] and [Registry.End] if the process has ended before.
+	// ErrEnded means that the end of the process is already recorded.
 	ErrEnded = errors.New("registry: the process has ended")
 
-	// ErrSelfManaged is wrapped by the errors of [Registry.Heartbeat] and
-	// [Registry.End] for a process that was recorded with [Registry.Register] or
-	// [Registry.Adopt].
+	// ErrSelfManaged means that [Registry.Heartbeat] or [Registry.End] was called for a
+	// process that is not remote: its [Member] sends the heartbeats.
 	ErrSelfManaged = errors.New("registry: the process sends its own heartbeats")
 
-	// ErrCopied is wrapped by the error of [Member.Err] after a copy of this
-	// process, such as that of a cloned virtual machine, was found to use the same
-	// process block. Each copy has a new block and a new [Member.Generator] then.
+	// ErrCopied is wrapped by the error of [Member.Err] after a copy of this process, such
+	// as in a cloned virtual machine, was found to use the same process block. Each copy
+	// then has a new block and a new [Member.Generator].
 	ErrCopied = errors.New("registry: a copy of this process uses the same process block")
 
-	// ErrKey is wrapped by the errors of [Registry.RegisterRemote] and
-	// [Registry.AdoptRemote] if another process was recorded with the same key.
+	// ErrKey means that [RemoteOptions].Key was already used for another process.
 	ErrKey = errors.New("registry: another process was registered with the same key")
 
-	// ErrFormat is wrapped by the error of every method that reads a document
-	// that has another format version than this package writes.
+	// ErrFormat means that a stored document has a format version that this package does
+	// not read. Every method that reads documents may return it.
 	ErrFormat = errors.New("registry: document was stored by another version of oid")
 )
 
-// CollisionError lists the live processes that have the same process value. It
+// CollisionError lists live processes that have the same process value as another one. It
 // wraps [ErrCollision].
 type CollisionError struct {
 	Value  string      // in hexadecimal
 	Others []gpid.GPID // never empty
 }
 
-// Error names the value and the first of the others.
+// Error names the value and the first of the other processes.
 func (e *CollisionError) Error() string {
 	return fmt.Sprintf("%v: %s, %v", ErrCollision, e.Value, e.Others[0])
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Classic is what an id of the classic layout says: its host, whose name is known
-// here or recorded, and the low 16 bits of its pid. Any other id has the machine
-// bytes of a given host with a chance of 1 in 16 million.
+// Classic is what an id says if its layout is classic: on which host and by which pid it
+// was created. It is given only if the host is known. An id of another layout has the
+// machine bytes of a given host with a probability of 1 in 16 million.
 type Classic struct {
 	Machine string // the first three bytes of the MD5 of the host's name, in hexadecimal
 	Host    string
 	PID     int
 }
 
-// runsOnHost returns the runs with the host and the pid of an id of the classic layout:
-// those that ran when it was created, perhaps, and the others.
+// runsOnHost returns the recorded processes with the host and the pid that an id of the
+// classic layout contains: those that may have run when it was created, and the others.
 func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []candidate, err error) {
 	value := valueOf(id)
 	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(value+":", value+";")}) {
@@ -49,7 +49,7 @@ func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others 
 	return ran, others, nil
 }
 
-// addRun appends m, unless another record of the same run is there.
+// addRun appends m unless the list already has a record of the same run.
 func addRun(to []candidate, m candidate) []candidate {
 	if slices.ContainsFunc(to, func(n candidate) bool { return n.sameRun(&m.Process) }) {
 		return to
@@ -57,8 +57,8 @@ func addRun(to []candidate, m candidate) []candidate {
 	return append(to, m)
 }
 
-// classicOf returns what an id of the classic layout says, or nil if its machine bytes are
-// not those of a recorded host, or of this one.
+// classicOf returns what id says in the classic layout. It returns nil unless the machine
+// bytes are those of a recorded host or of this one.
 func (r *Registry) classicOf(ctx context.Context, id objectid.ID) (*Classic, error) {
 	machine, pid := classic.Split(id)
 	c := Classic{Machine: machine, PID: pid}

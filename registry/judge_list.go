@@ -13,57 +13,55 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// ErrCursor is wrapped by the error of [Registry.List] for a cursor that no page of
-// the same query returned.
+// ErrCursor means that [Query].After is not the cursor of a page of the same query.
 var ErrCursor = errors.New("registry: invalid cursor")
 
-// Query selects processes for [Registry.List]. A process must have all that is set.
-// The zero Query selects every process.
+// Query selects processes for [Registry.List] and [Registry.All]. A process must match
+// every field that is set. The zero Query selects every process.
 type Query struct {
-	// States are the states of which a process must have one. Only alive and late
-	// ones are found without reading the others, only dead and ended ones without
-	// reading the living.
+	// States selects processes in one of these states. A query for Alive and Late alone
+	// reads no dead or ended processes.
 	States []State
-	// Name and Host are compared as they are.
+	// Name and Host must match exactly.
 	Name, Host string
-	// Labels are those that a process must have, among others.
+	// Labels must all be labels of the process, which may have further ones.
 	Labels map[string]string
-	// Addr is the address that peers dial.
+	// Addr is the ip:port of the process's GPID.
 	Addr netip.AddrPort
-	// GPID is the identity of the run.
+	// GPID identifies one run of a program.
 	GPID gpid.GPID
-	// Search is contained in the name, the host, the GPID, the version, the process
-	// value or a label of a process, in either case.
+	// Search is a text that the name, host, GPID, version, process value or a label of the
+	// process contains. Upper and lower case are the same.
 	Search string
 
-	// Limit is how many processes a page has at most. Default: 100.
+	// Limit is the largest number of processes of a page. Default: 100.
 	Limit int
-	// After is the Next of the page before. Default: the first page.
+	// After is [Page].Next of the previous page. Default: the first page.
 	After string
 }
 
-// Page is a part of the processes that a query selects. Living processes come in the
-// order of their blocks, dead and ended ones latest first, and all states together,
-// or the processes at an address, by address and then by start time.
+// Page is one page of the processes that a query selects. Living processes are ordered by
+// block, and dead and ended ones by time, latest first. A query for no state in particular,
+// or with Addr or GPID, orders all by address and then by start time.
 type Page struct {
 	Processes []Status
-	// Next is the cursor of the next page, or empty after the last one. A page may
-	// have fewer processes than the limit, and even none, and a next one: a call
-	// reads a bounded number of records.
+	// Next is the cursor of the next page, or empty after the last page. A page that is not
+	// the last may have fewer processes than the limit, or none, because a call reads a
+	// bounded number of records.
 	Next string
 }
 
 // maxCandidates bounds the number of records that are read together.
 const maxCandidates = 1000
 
-// Sources of processes; the byte before the key in a cursor.
+// Sources of processes. A cursor is the byte of a source and a key in it.
 const (
 	fromRecords = 'p'
 	fromLiving  = 'l'
 	fromEnded   = 'e'
 )
 
-// sources returns where the processes of q are found, in order.
+// sources returns the sources that contain the processes of q, in the order of the pages.
 func (q *Query) sources() []byte {
 	alive := slices.Contains(q.States, Alive) || slices.Contains(q.States, Late)
 	over := slices.Contains(q.States, Dead) || slices.Contains(q.States, Ended)
@@ -78,7 +76,7 @@ func (q *Query) sources() []byte {
 	return []byte{fromEnded, fromLiving} // crashed ones may still be among the living
 }
 
-// selects reports whether p has all that q asks for but the state.
+// selects reports whether p matches q, except for the state.
 func (q *Query) selects(p *Process) bool {
 	for name, value := range q.Labels {
 		if has, ok := p.Labels[name]; !ok || has != value {
@@ -89,7 +87,8 @@ func (q *Query) selects(p *Process) bool {
 		(q.GPID.IsZero() || p.GPID == q.GPID) && (q.Search == "" || p.mentions(strings.ToLower(q.Search)))
 }
 
-// mentions reports whether one of the texts of p contains text, which is in lower case.
+// mentions reports whether one of the texts of p contains text, which must be in lower
+// case.
 func (p *Process) mentions(text string) bool {
 	contains := func(t string) bool { return strings.Contains(strings.ToLower(t), text) }
 	if contains(p.Name) || contains(p.Host) || contains(p.GPID.String()) || contains(p.Version) || contains(p.Value) {
@@ -103,8 +102,7 @@ func (p *Process) mentions(text string) bool {
 	return false
 }
 
-// List returns a page of the processes that q selects. The error wraps [ErrCursor]
-// if q.After is not a cursor.
+// List returns a page of the processes that q selects.
 func (r *Registry) List(ctx context.Context, q Query) (Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = 100
@@ -151,11 +149,9 @@ func (r *Registry) List(ctx context.Context, q Query) (Page, error) {
 	return out, nil
 }
 
-// All returns the processes of all pages of q: with the zero Query every recorded one,
-// ordered by address and then by start time. Two processes that have the same value and may
-// both be alive are each other's rivals. More than one at an address shows a restart. A GPID
-// may have several: one for each time that a run registered, and remote ones that were given
-// the same GPID. The first error ends the sequence.
+// All returns the processes of all pages of q. Several processes at one address show
+// restarts. Several may have one GPID, because a program may register more than once and
+// anybody can send any GPID for a remote process. The first error ends the sequence.
 func (r *Registry) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	q.Limit = maxCandidates
 	return func(yield func(Status, error) bool) {
@@ -176,8 +172,8 @@ func (r *Registry) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	}
 }
 
-// CountLiving returns how many processes are alive or late, or have ended since the
-// last [Registry.Sweep].
+// CountLiving returns the number of processes with a living record: those that are alive or
+// late, and those that have died since the last [Registry.Sweep].
 func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
 	n, err := r.store.Count(ctx, livingRecords, store.Range{})
 	if err != nil {
@@ -186,14 +182,13 @@ func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// listed is a process that a source has under a key; the process is nil if the
-// entry of the source is no longer true.
+// listed is an entry of a source. The process is nil if the entry is outdated.
 type listed struct {
 	key     string
 	process *Process
 }
 
-// candidates reads the next processes of a source.
+// candidates reads the next entries of a source.
 func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after string, limit int) ([]listed, error) {
 	find := store.Query{Limit: limit, Descending: source == fromEnded}
 	if after != "" {
@@ -263,7 +258,7 @@ func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out 
 	return out, err
 }
 
-// judgeAll returns the states of the processes that q selects, nil for the others.
+// judgeAll returns the status of each process that q selects, and nil for the others.
 func (r *Registry) judgeAll(ctx context.Context, q *Query, found []listed) ([]*Status, error) {
 	out := make([]*Status, len(found))
 	var places []int
@@ -301,8 +296,9 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []listed) ([]*S
 	})
 }
 
-// ParseAddr reads the address of a [Query]: an ip:port, as the processes there have it, or
-// :port of this host, as [gpid.ParseAddr] reads it. The error wraps [gpid.ErrInvalid].
+// ParseAddr reads an address for [Query]: an ip:port, or :port of this host. It accepts the
+// addresses that [gpid.ParseAddr] reads, and loopback and unspecified ones. The error wraps
+// [gpid.ErrInvalid].
 func ParseAddr(text string) (netip.AddrPort, error) {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil // also one that each host has

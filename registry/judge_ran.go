@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// class is what the evidence says of a process and the second in which an id was
-// created. docs/explanation/guarantees.md has the same as a table.
+// class says how well the evidence supports that a process ran in the second in which an id
+// was created. docs/explanation/guarantees.md has a table of the cases.
 type class int
 
 // The classes, the weakest first.
 const (
-	// disproved: the process did not run then, or did not have the value.
+	// disproved means that the process did not run then, or did not have the process value.
 	disproved class = iota
-	// unlikely: nothing proves that it did not run then. It counts only if no other
-	// process with the value is a better candidate.
+	// unlikely means that nothing proves that the process did not run then. It counts only
+	// if there is no better candidate with the value.
 	unlikely
-	// possible: nothing proves that it ran then, but it probably did.
+	// possible means that the process probably ran then, without proof.
 	possible
-	// covered: it ran then.
+	// covered means that the process certainly ran then.
 	covered
 )
 
-// ran returns whether the process ran at the second of an id, and why that is not
-// covered, or "".
+// ran returns how certain it is that the process ran at the second of an id. The text is
+// the reason for doubt, or "" if there is none.
 func (m *candidate) ran(at time.Time) (class, string) {
 	early, late := m.slack()
 	from, sure := m.from.Add(-early).Truncate(time.Second), m.ranUntil.Add(late)
@@ -66,8 +66,8 @@ func (m *candidate) ran(at time.Time) (class, string) {
 	return possible, after
 }
 
-// wholeSeconds describes d, rounded up to whole seconds because the creation times of ids
-// are rounded down. Two days and more are whole days.
+// wholeSeconds formats d in whole seconds, rounded up because creation times of ids are
+// rounded down. From two days on it formats whole days.
 func wholeSeconds(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
@@ -76,13 +76,13 @@ func wholeSeconds(d time.Duration) string {
 	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
-// copied reports whether a copy of the process may have created an id of a second.
+// copied reports whether a copy of the process may have created an id of the second at.
 func (p *Process) copied(at time.Time) bool {
 	return !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second))
 }
 
-// confirmedFrom returns the creation time from which ids are confirmed, by the clock
-// of the ids.
+// confirmedFrom returns the creation time from which ids are confirmed, by the clock of the
+// ids.
 func (m *candidate) confirmedFrom() time.Time {
 	early, late := m.slack()
 	switch {
@@ -95,8 +95,8 @@ func (m *candidate) confirmedFrom() time.Time {
 	}
 }
 
-// clockReason says why ids that seem to be created before or after the process ran
-// may be its own.
+// clockReason says why the process may have created ids that seem to be from before or
+// after its life.
 func (p *Process) clockReason() string {
 	if p.Clock == nil {
 		return "the clock of the process is not known, and may be off by this much"

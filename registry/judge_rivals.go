@@ -8,8 +8,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// holder returns the process of cl, or its essence if it was pruned. recorded is
-// false if there is neither: the process has only claimed its block.
+// holder returns the process to which cl belongs, from its record or, if that was pruned,
+// from the claim. recorded is false if there is neither, because the process was
+// interrupted after it claimed its block.
 func (r *Registry) holder(ctx context.Context, cl *claim) (s Status, recorded bool, err error) {
 	p, err := r.process(ctx, cl.Process)
 	switch {
@@ -24,9 +25,9 @@ func (r *Registry) holder(ctx context.Context, cl *claim) (s Status, recorded bo
 	return r.judge(cl.Pruned, func() *Process { return nil }), true, nil
 }
 
-// rivals returns the collision of p with the other processes that have one of its
-// values, or a part of it, and may be alive, or nil. claimed reports whether p itself
-// has claimed all of its values. It is given the claims of all values of p.
+// rivals returns the other processes that share one of p's values, or a part of it, and may
+// be alive, or nil. claimed reports whether p has a claim for each of its values. claims
+// must contain all claims of these values.
 func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
 	claimed = true
 	var seen []MemberKey // a rival may have claimed several values
@@ -57,7 +58,7 @@ func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process)
 	return found, claimed, nil
 }
 
-// collision returns the collision of p, or nil.
+// collision returns a [*CollisionError] if p has rivals.
 func (r *Registry) collision(ctx context.Context, p *Process) error {
 	claims, err := r.claims(ctx, p.values())
 	if err != nil {

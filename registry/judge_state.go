@@ -11,18 +11,18 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// State of a process.
+// State is whether a process is alive, as far as this Registry can tell.
 type State string
 
 // States of a process.
 const (
 	// Alive: the kernel of this host shows the process, or its heartbeats arrive.
 	Alive State = "alive"
-	// Late: the process runs on another host and its heartbeats have stopped, or
-	// its clock differs from that of this host. A [Registry] that is kept finds out
-	// whether it is alive or dead.
+	// Late: the process is on another host, and its heartbeats have stopped or its clock
+	// differs from that of this host. A [Registry] that is kept finds out whether it is
+	// alive or dead.
 	Late State = "late"
-	// Dead: the process has ended, or is presumed dead, and recorded no end.
+	// Dead: the process has ended or is presumed dead, but no end is recorded.
 	Dead State = "dead"
 	// Ended: the end of the process is recorded.
 	Ended State = "ended"
@@ -39,27 +39,26 @@ type Status struct {
 	State State
 	// Reason for the state, in words.
 	Reason string
-	// Presumed is set if the only evidence for Dead is that three heartbeats are
-	// missing, or that a [Registry.Sweep] has moved the process to the ended ones.
+	// Presumed is set if the process is Dead only because heartbeats are missing: its death
+	// is not proven.
 	Presumed bool
-	// Successor is the run that has taken the address of a Dead process, if that is
-	// the evidence.
+	// Successor is the later run at the same address that shows that the process is Dead,
+	// or zero.
 	Successor gpid.GPID
-	// Until is the latest time at which the process may have created ids: that of
-	// its end if it is known, otherwise three intervals after its last heartbeat.
+	// Until is the latest time at which the process may have created ids: its end if that
+	// is known, otherwise three intervals after its last heartbeat.
 	Until time.Time
-	// ranUntil is the latest time at which the process ran for certain, and goneFrom the
-	// earliest one from which it did not run for certain, or zero: both are the creation
-	// times that its ids had then.
+	// ranUntil is until when the process certainly ran, and goneFrom from when it certainly
+	// did not, or zero if not known. Both are creation times of ids.
 	ranUntil, goneFrom time.Time
-	// Rivals are other processes that have the same value and may be alive.
+	// Rivals are other processes that have the same process value and may be alive.
 	Rivals []gpid.GPID
 }
 
-// successor reports whether q, a later run at the address of p, replaced it: a run of
-// the same boot that started after the last heartbeat of p, by the monotonic clock. At a
-// loopback or unspecified address it must be in the same network namespace as well,
-// because each has its own.
+// successor reports whether q, a later run at the address of p, has replaced p. It must be
+// of the same boot and have started after the last heartbeat of p, by the monotonic clock.
+// At a loopback or unspecified address it must also be in the same network namespace,
+// because each namespace has such an address.
 func successor(p, q *Process) bool {
 	ip := p.GPID.Addr().Addr()
 	if p.sameRun(q) || (ip.IsLoopback() || ip.IsUnspecified()) && p.Network != q.Network {
@@ -68,10 +67,10 @@ func successor(p, q *Process) bool {
 	return p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0
 }
 
-// reached returns the latest creation time that the ids of p may have at a time of its
-// host, by the monotonic and the wall clock of the host, or zero if that is not known.
-// Ids lead the wall clock by as much as they did at the last heartbeat, or less: a
-// generator follows the clock, but not when it is set back.
+// reached returns the latest creation time that ids of p may have at a moment that is given
+// by the monotonic and by the wall clock of its host. It is zero if that is not known. Ids
+// lead the wall clock at most by as much as at the last heartbeat, unless the clock was set
+// back since.
 func (p *Process) reached(sinceBoot time.Duration, shown time.Time) time.Time {
 	if sinceBoot == 0 || p.Last.Monotonic == 0 {
 		return time.Time{}
@@ -154,8 +153,9 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 	return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 }
 
-// judgeRemote judges a process with which this one has no clock in common but the
-// wall clock: a late heartbeat alone makes it late, and only watching shows more.
+// judgeRemote judges a process with which this host shares no clock except the wall clock.
+// A missing heartbeat makes it late. Only after this Registry has watched it for long
+// enough is it presumed dead.
 func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	w := r.memory.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
@@ -180,14 +180,14 @@ func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	return s
 }
 
-// maxLater bounds the number of later runs at an address among which the successor
-// of a run is looked for. It is nearly always one of the first.
+// The successor of a run is looked for among the next firstLater runs at its address,
+// which nearly always suffice, and then among the next maxLater.
 const (
 	firstLater = 3
 	maxLater   = 100
 )
 
-// status judges one process and looks for its successor.
+// status returns the state of one process, see statuses.
 func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 	all, err := r.statuses(ctx, []*Process{p})
 	if err != nil {
@@ -196,7 +196,8 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 	return all[0], nil
 }
 
-// statuses is status for many processes with few calls of the store.
+// statuses returns the states of many processes, with few calls of the store. It reads
+// later runs at their addresses only where the state depends on them.
 func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, error) {
 	out := make([]Status, len(all))
 	var asked []int // whose state depends on their successors
@@ -237,7 +238,8 @@ func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, erro
 	return out, nil
 }
 
-// successorIn is successor with the records of later runs.
+// successorIn returns the first of later, records of later runs, that is the successor of
+// p, or nil.
 func successorIn(p *Process, later []bson.Raw) (*Process, error) {
 	for _, raw := range later {
 		doc, err := decode[record](raw, processRecords)

@@ -10,58 +10,59 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Verdict of a [Trace].
+// Verdict says how the processes of a [Trace] relate to its id.
 type Verdict string
 
 // Verdicts.
 const (
 	// Known: one process owned the process block of the id at its creation time.
 	Known Verdict = "known"
-	// Claimed: one process is said to have used the process value at that time, by a
-	// evidence id, or because the id has its host and its pid. That is not proven.
+	// Claimed: one process was adopted with the process value, or has the host and the pid
+	// that the id contains. Neither proves that it created the id.
 	Claimed Verdict = "claimed"
-	// Unknown: no registered process has used the process value.
+	// Unknown: no recorded process has ever had the process value.
 	Unknown Verdict = "unknown"
-	// Conflict: it is proven that no process that is recorded with the process value had
-	// it at the id's creation time.
+	// Conflict: processes are recorded with the process value, but it is proven that none
+	// of them had it at the creation time.
 	Conflict Verdict = "conflict"
-	// Collision: by the records, more than one process may have created the id.
+	// Collision: more than one recorded process may have created the id.
 	Collision Verdict = "collision"
 )
 
 // Verdicts returns all verdicts.
 func Verdicts() []Verdict { return []Verdict{Known, Claimed, Unknown, Conflict, Collision} }
 
-// Trace is the process that created an id, as far as it is known.
+// Trace is what is known about the process that created an id.
 type Trace struct {
 	ID      objectid.ID
 	Verdict Verdict
 	// Reason for the verdict, in words.
 	Reason string
-	// Certain is set if the id is Known and was created while the registration of
-	// the process was confirmed, before its end or last heartbeat, or, if the process is
-	// Alive, up to three intervals after it.
+	// Certain is set if the verdict is Known and nothing speaks against it. The id was then
+	// created after the registration was confirmed, and before the end or the last
+	// heartbeat of the process, or up to three intervals later if the process is Alive.
 	Certain bool
-	// Processes is the process that created the id, if it is Known or Claimed; the
-	// candidates of a Conflict or a Collision; and otherwise empty.
+	// Processes is the process that created the id if the verdict is Known or Claimed. For
+	// Conflict and Collision it lists all candidates. Otherwise it is empty.
 	Processes []Status
-	// Adopted is the adoption by which a Claimed id is traced, or nil.
+	// Adopted is the adopted value by which a Claimed id was traced, or nil.
 	Adopted *Adopted
 
-	// Classic is the host and the pid that the id has in the classic layout, if its
-	// process value is not recorded and the host is known; otherwise nil.
+	// Classic is what the id says in the classic layout. It is nil if the process value is
+	// recorded or the host is not known.
 	Classic *Classic
 
-	// Before and After are the samples next to the creation time of a Known or
-	// Claimed id. Either may be missing.
+	// Before and After are the samples before and after the creation time of a Known or
+	// Claimed id. Each is nil if there is none.
 	Before *Sample
 	After  *Sample
-	// CPU is the number of processors in use around that time, such as 1.5, or
-	// [Unmeasured] without two samples.
+	// CPU is the number of processors in use around that time, such as 1.5, or [Unmeasured]
+	// if there are not two samples.
 	CPU float64
 }
 
-// Trace finds the process that created id.
+// Trace finds the process that created id. An id of which nothing is known is no error: its
+// verdict is Unknown.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := unknown(id)
 	claims, err := r.claims(ctx, []string{valueOf(id)})
@@ -115,8 +116,8 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	return t, nil
 }
 
-// traceHost looks for the process of an id, whose process value is not recorded, by
-// the host and the pid that it has if its layout is classic.
+// traceHost completes the trace of an id whose process value is not recorded: it looks for
+// a process with the host and the pid that the id contains if its layout is classic.
 func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 	if t.Classic, err = r.classicOf(ctx, t.ID); err != nil || t.Classic == nil {
 		return err
@@ -147,8 +148,8 @@ func statuses(all []candidate) []Status {
 	return each.Of(all, func(m candidate) Status { return m.Status })
 }
 
-// addCandidate appends m, or replaces another record of the same process by it if m is the
-// better candidate, or as good and that one does not own the block.
+// addCandidate appends m. If the list already has the same process by another claim, the
+// better candidate stays; of two equal ones, the one that owns its block.
 func addCandidate(to []candidate, m candidate) []candidate {
 	for i := range to {
 		if to[i].sameProcess(&m.Process) {
@@ -161,8 +162,8 @@ func addCandidate(to []candidate, m candidate) []candidate {
 	return append(to, m)
 }
 
-// explain completes the trace of an id with one candidate. Others are recorded with its
-// value and are unlikely to have created it.
+// explain completes the trace of an id with one candidate. others have the same process
+// value, but are unlikely to have created the id.
 func (r *Registry) explain(ctx context.Context, t *Trace, p *candidate, others []candidate) error {
 	t.Verdict, t.Adopted, t.Reason = Known, p.claim, p.doubt
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
@@ -184,7 +185,7 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *candidate, others [
 	return r.measure(ctx, t, p)
 }
 
-// measure adds the load of the process at the creation time.
+// measure adds the load of the process around the creation time.
 func (r *Registry) measure(ctx context.Context, t *Trace, p *candidate) error {
 	at := t.ID.Time().Add(time.Second) // the end of its second: the id was not created later
 	stored, err := r.samplesNear(ctx, p.Block, at)
@@ -205,8 +206,8 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *candidate) error {
 	return nil
 }
 
-// CPUUsed returns how many processors a process used on average between two of
-// its samples, or [Unmeasured], also if a is nil.
+// CPUUsed returns how many processors a process used on average between samples a and b. It
+// returns [Unmeasured] if a is nil, if b is not later, or if a processor time is not known.
 func CPUUsed(a, b *Sample) float64 {
 	if a == nil || a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
 		return Unmeasured
@@ -219,8 +220,7 @@ func unknown(id objectid.ID) Trace {
 	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 }
 
-// describe says, for a reason, who says that p uses the value, and what supports
-// it.
+// describe says, as a reason, by which evidence p was adopted.
 func (a *Adopted) describe(p *Process) string {
 	switch a.Evidence {
 	case ByHostAndPID:

@@ -18,12 +18,12 @@ const (
 	// tracerAge is how long a Tracer remembers what it has read.
 	tracerAge = time.Second
 
-	// newest is the age below which an id is always looked up, so that the process that
-	// created it is found if it registered a moment ago. It is more than the clocks of two
-	// hosts differ.
+	// newest is the age below which ids are always looked up, so that a process is found
+	// that registered a moment ago. It is more than the clocks of two hosts should differ.
 	newest = time.Minute
 
-	// maxTraces bounds the remembered traces of known ids, and those of other ids.
+	// maxTraces bounds the remembered traces of known ids, and separately those of other
+	// ids.
 	maxTraces = 1000
 
 	maxClaims     = 10_000 // bounds the claims, and the hosts, that are read: 10,000 take about 20 ms
@@ -31,21 +31,19 @@ const (
 	fewUnknown    = 16     // traces of unknown ids before the claims are read
 )
 
-// Tracer traces many ids, such as those of a log or of the requests to a server. It answers
-// as [Registry.Trace] does, but asks the store for few of the ids: for one second it
-// remembers what it has read.
+// Tracer traces many ids, such as those of a log or of requests to a server. It returns the
+// traces of [Registry.Trace], but seldom asks the store, because it remembers what it has
+// read for one second:
 //
-//   - It remembers the traces of at most 1,000 Known ids and of at most 1,000 others. All ids
-//     with one process value and one creation time share a trace.
-//   - After 16 Unknown ids it reads all process values and hosts that are recorded, if there
-//     are at most 10,000 of each. An id with another process value and another host is then
-//     Unknown without a call of the store. This does not apply to ids that were created
-//     within the last minute, so that the first id of a process is Known even if the
-//     process registered a moment ago.
+//   - Up to 1,000 traces of Known ids and 1,000 others. Ids with the same process value and
+//     creation time share a trace.
+//   - After 16 Unknown ids, all recorded process values and hosts, if there are at most
+//     10,000 of each. An id with another process value and host is then Unknown without a
+//     call of the store, unless it was created in the last minute: its process may have
+//     registered a moment ago.
 //
-// The trace of an id is therefore at most one second old. [Tracer.Forget] ends that second
-// early, for a program that has changed the registry itself. A Tracer takes a few megabytes at
-// most and starts no goroutines. Any number of goroutines may share it.
+// A Tracer takes a few megabytes at most and starts no goroutines. Any number of goroutines
+// may share it.
 type Tracer struct {
 	registry  *Registry
 	maxClaims int // see maxClaims
@@ -61,7 +59,8 @@ type Tracer struct {
 	changed time.Time              // when Forget was last called
 }
 
-// traceKey is the part of an id that its trace depends on: its second and process value.
+// traceKey is the part of an id that determines its trace: the creation time and the
+// process value.
 type traceKey [9]byte
 
 type keptTrace struct {
@@ -69,7 +68,7 @@ type keptTrace struct {
 	asked time.Time
 }
 
-// NewTracer returns a Tracer for the ids of the processes in r.
+// NewTracer returns a Tracer for the processes in r.
 func NewTracer(r *Registry) *Tracer {
 	return &Tracer{registry: r, maxClaims: maxClaims, known: map[traceKey]keptTrace{}, others: map[traceKey]keptTrace{}, worth: fewUnknown}
 }
@@ -88,7 +87,7 @@ func (t *Tracer) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	return found, err
 }
 
-// Remembered returns the trace of id if that needs no call of the store.
+// Remembered returns the trace of id if the Tracer knows it without a call of the store.
 func (t *Tracer) Remembered(id objectid.ID) (found Trace, ok bool) {
 	now := time.Now()
 	t.mu.Lock()
@@ -105,9 +104,9 @@ func (t *Tracer) Remembered(id objectid.ID) (found Trace, ok bool) {
 	return found, false
 }
 
-// remember keeps a trace that was asked for at a time, unless the registry has changed since.
-// It reports whether to read the claims now, because without them unknown ids have taken as
-// long as reading them takes.
+// remember keeps a trace that was requested at a time, unless Forget was called since. It
+// reports whether to read the claims now: the unknown ids so far have taken as long as
+// reading the claims takes.
 func (t *Tracer) remember(found *Trace, asked time.Time) (readClaims bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,10 +128,10 @@ func (t *Tracer) remember(found *Trace, asked time.Time) (readClaims bool) {
 	return t.unknown == t.worth
 }
 
-// newest returns the creation time before which the claims that are read now answer.
+// newest returns the creation time before which claims that are read now can answer.
 func (t *Tracer) newest() time.Time { return wall(t.registry.options.Now).Add(-newest) }
 
-// readClaims reads all claims. If that fails, each id is looked up as before.
+// readClaims reads all claims. If that fails, ids are looked up one by one as before.
 func (t *Tracer) readClaims(ctx context.Context) {
 	began, covers := time.Now(), t.newest()
 	found, err := t.registry.readClaims(ctx, t.maxClaims)
@@ -148,8 +147,8 @@ func (t *Tracer) readClaims(ctx context.Context) {
 	}
 }
 
-// Forget makes the Tracer read everything again. Call it after a change of the registry that
-// the next trace has to show, also if the change may have failed.
+// Forget discards what the Tracer remembers. Call it after a change of the registry that
+// the next trace must show, even if the change may have failed.
 func (t *Tracer) Forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,9 +157,9 @@ func (t *Tracer) Forget() {
 	t.claims, t.covers, t.changed = nil, time.Time{}, time.Now()
 }
 
-// claimSet has how the process values of all ids begin that a trace can find: blocks that are
-// claimed or in which a value is claimed, and the machine bytes that drivers of the classic
-// layout write for the recorded hosts and for this one. Both are in hexadecimal.
+// claimSet contains the beginnings, in hexadecimal, of all process values that a trace can
+// find: claimed blocks, blocks of adopted values, and the machine bytes that drivers of the
+// classic layout write on the recorded hosts and on this one.
 type claimSet map[string]struct{}
 
 const (
@@ -168,8 +167,8 @@ const (
 	machineDigits = 6
 )
 
-// readClaims reads the claims and the hosts. It returns nil if the registry has more claims
-// than most, or more hosts.
+// readClaims reads the claims and the hosts. It returns nil if there are more than most
+// claims, or more than most hosts.
 func (r *Registry) readClaims(ctx context.Context, most int) (claimSet, error) {
 	found := claimSet{}
 	if host, err := os.Hostname(); err == nil {
@@ -191,7 +190,7 @@ func (r *Registry) readClaims(ctx context.Context, most int) (claimSet, error) {
 	return found, nil
 }
 
-// has reports whether a trace may find a process of id, or its host.
+// has reports whether a trace may find a process for id, or its host.
 func (c claimSet) has(id objectid.ID) bool {
 	var value [blockDigits]byte
 	hex.Encode(value[:], id[4:8])

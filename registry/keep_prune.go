@@ -12,27 +12,27 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// PruneOptions configure [Registry.Prune]. The zero value, like a nil pointer, is
-// ready to use.
+// PruneOptions configure [Registry.Prune]. The zero value, like a nil pointer, is ready to
+// use.
 type PruneOptions struct {
-	// Samples is for how long the samples of a process are kept after its end.
-	// Living processes delete their own after seven days. Default: 7 days.
+	// Samples is how long samples are kept after the end of their process. Living processes
+	// delete their own samples after seven days. Default: 7 days.
 	Samples time.Duration
-	// Records is for how long the record of a process is kept after its last
-	// heartbeat. Default: 365 days.
+	// Records is how long the record of a process is kept after its last heartbeat.
+	// Default: 365 days.
 	Records time.Duration
 }
 
-// Pruned counts what was deleted.
+// Pruned counts the samples and the records that were deleted.
 type Pruned struct {
 	Samples int64
 	Records int64
 }
 
-// Prune deletes old samples, and the records of processes that ended long ago, after
-// a [Registry.Sweep]. Blocks stay claimed for ever; claims and adopted values keep
-// the essence of the record, so that ids are still traced. Ages are by the wall clock
-// of this host. On an error a part may have been deleted.
+// Prune deletes old samples and the records of processes that ended long ago. It begins
+// with a [Registry.Sweep]. Ids of pruned processes can still be traced: claims are never
+// deleted and keep what a trace needs. Ages are by the wall clock of this host. Negative
+// ages are an error. If there is an error, part of the data may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	keep := *cmp.Or(o, &PruneOptions{})
 	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
@@ -55,8 +55,9 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-// pruneSamples deletes the samples of the processes that ended before a time. Those
-// that ended before the mark have none.
+// pruneSamples deletes the samples of processes that ended before a time. It skips
+// processes that ended before the time of the last Prune's marks, because they have no
+// samples.
 func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64, err error) {
 	m, err := r.readMarks(ctx)
 	if err != nil || !m.Samples.Before(before) {
@@ -72,8 +73,8 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	return n, err
 }
 
-// pruneRecords deletes the records of the processes that ended before a time, many
-// with each call of the store.
+// pruneRecords deletes the records of processes that ended before a time, many with each
+// call of the store.
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (int64, error) {
 	return r.pruneEnded(ctx, time.Time{}, before, r.pruneAtOnce, func(entries []*endedDoc) (int64, error) {
 		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
@@ -81,8 +82,8 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (int64, e
 	})
 }
 
-// pruneEnded calls prune for the processes that ended from a time to another, for at most so
-// many at once, and returns how much that has deleted.
+// pruneEnded calls prune for the processes that ended between two times, with at most most
+// of them at once. It returns the sum of the results of prune.
 func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, most int, prune func([]*endedDoc) (int64, error)) (n int64, err error) {
 	q := store.Query{Range: between(millis(from), millis(to)), Limit: most}
 	for {
@@ -100,7 +101,7 @@ func (r *Registry) pruneEnded(ctx context.Context, from, to time.Time, most int,
 	}
 }
 
-// pruneEntries deletes what belongs to entries, and then these.
+// pruneEntries deletes the records of entries, and then the entries.
 func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before time.Time) (n int64, err error) {
 	gone := make([]store.Swap, 0, len(entries))
 	for batch := range slices.Chunk(entries, r.pruneBatch) {
@@ -118,10 +119,9 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 	return n, err
 }
 
-// pruneProcesses deletes the records with the keys and shrinks the claims of their
-// processes, and returns how many records that were. If another process had the same
-// value, forgetting one would make that one look like the only candidate: so the essence
-// is stored first.
+// pruneProcesses deletes the records with the keys, and returns how many it has deleted.
+// First it replaces the claims of the processes by essences. Without these, another process
+// with the same value would wrongly look like the only candidate for an id.
 func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before time.Time) (deleted int, err error) {
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	if err != nil {
@@ -163,8 +163,8 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 	return deleted, err
 }
 
-// claimants adds a process to all by the keys of its claims, each with the value that it
-// has by that claim.
+// claimants adds p to all under the keys of its claims, each time with the value of that
+// claim.
 func claimants(all map[string]*Process, p *Process) {
 	all[p.Block] = p
 	for _, a := range p.adoptedValues() {
@@ -174,8 +174,8 @@ func claimants(all map[string]*Process, p *Process) {
 	}
 }
 
-// shrink returns the swaps that leave of claims what a trace needs. The block of an
-// adopted process has no ids: its claim keeps nothing.
+// shrink returns swaps that replace claims by what a trace needs of them. The claim of the
+// block of an adopted process becomes empty, because no ids have that block.
 func (r *Registry) shrink(ctx context.Context, all map[string]*Process) (swaps []store.Swap, err error) {
 	raws, docs, err := getMany[claim](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
 	for i, cl := range docs {
@@ -192,12 +192,11 @@ func (r *Registry) shrink(ctx context.Context, all map[string]*Process) (swaps [
 }
 
 const (
-	// pruneAtOnce is how many entries of the ended are read together, to delete their
-	// records in the order of keys: neighbours share a page of the database.
+	// pruneAtOnce is how many entries are read together. Their records are deleted in the
+	// order of keys, because neighbours share a page of the database.
 	pruneAtOnce = 100_000
 
-	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
-	// The keys of their claims are in no order: the more there are, the more of them
-	// share a page.
+	// pruneBatch is how many of these records are in memory, about 1 KB each. The keys of
+	// their claims are random, so a larger batch has more claims on the same page.
 	pruneBatch = 20_000
 )

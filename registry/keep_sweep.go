@@ -8,25 +8,23 @@ import (
 )
 
 const (
-	// presumedFor is how many times its patience a process must be late before it
-	// is moved to the ended ones without other evidence.
+	// presumedFor is for how many times its patience a process must be late before it is
+	// moved to the ended ones without other evidence.
 	presumedFor = 10
 
-	// lateFor is how long a process of which no more can be known must be late.
+	// lateFor is how long a process must be late if nothing else can be known about it.
 	lateFor = 24 * time.Hour
 )
 
-// Sweep moves the processes that have crashed from the living to the ended ones, so
-// that lists of the living remain short. A process that was moved and turns out to be
-// alive is living again with its next heartbeat. It reads the living records only,
-// and of processes with a late heartbeat the record. A program that calls it
-// regularly, as "oid serve" does, also finds out which late processes are dead. It returns
-// how many processes it moved.
+// Sweep moves processes that have died from the living to the ended ones, so that listing
+// living processes remains fast. It returns how many it moved. A moved process that turns
+// out to be alive is living again with its next heartbeat. Call Sweep regularly with the
+// same Registry, as "oid serve" does: it then also finds out which late processes are dead.
 func (r *Registry) Sweep(ctx context.Context) (int64, error) {
 	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
 }
 
-// sweep also moves processes that are not known to be alive and have sent no
+// sweep is Sweep that also moves processes that are not known to be alive and have sent no
 // heartbeat since a time.
 func (r *Registry) sweep(ctx context.Context, since time.Time) (done int64, err error) {
 	m, err := r.readMarks(ctx)
@@ -63,8 +61,8 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done int64, err 
 	return done, nil
 }
 
-// finishDead moves those of the processes that are dead, and deletes the samples of
-// those that ended before a time.
+// finishDead moves those of found that are dead to the ended ones. Of those that ended
+// before noSamples, it also deletes the samples.
 func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since, noSamples time.Time) (n int64, err error) {
 	if err := r.readRecords(ctx, found); err != nil {
 		return 0, err

@@ -7,12 +7,11 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Unmeasured stands for a number of [Load], or of [CPUUsed], that is not known.
+// Unmeasured is the value of a number of [Load], or of [CPUUsed], that is not known.
 const Unmeasured = -1
 
-// Load is the resource usage of a process. A number is [Unmeasured] if the system,
-// the permissions or the language of the process do not give it. A new number is a
-// field here, an entry of [LoadFields] and a field of the API's load.
+// Load is the resource usage of a process. A number is [Unmeasured] if the system, the
+// permissions or the language of the process do not provide it.
 type Load struct {
 	// CPU is the processor time used since the process started.
 	CPU time.Duration `bson:"cpu"`
@@ -22,19 +21,20 @@ type Load struct {
 	Files int64 `bson:"files"`
 	// Threads is the number of kernel threads.
 	Threads int64 `bson:"threads"`
-	// Goroutines and Heap, in bytes, of a Go process that registered.
+	// Goroutines is the number of goroutines, and Heap the size of the heap in bytes. Only
+	// Go programs that register have them.
 	Goroutines int64 `bson:"goroutines"`
 	Heap       int64 `bson:"heap"`
 }
 
-// LoadField describes a number of [Load].
+// LoadField describes one number of [Load].
 type LoadField struct {
-	// Name is the name of the number in the JSON of the API.
+	// Name is the JSON name of the number in the HTTP API.
 	Name string
-	// Title is the name for people. Of a [Count] it is a plural that ends in s.
+	// Title is the name for people. For the unit [Count] it is a plural that ends in s.
 	Title string
 	Unit  Unit
-	// Of returns where the number is in a load, to read or to set it.
+	// Of returns a pointer to the number in a load.
 	Of func(*Load) *int64
 
 	step   int64                // to a multiple of which large values are rounded when they are stored
@@ -50,16 +50,16 @@ const (
 	Count Unit = iota
 	// Bytes is a size.
 	Bytes
-	// Nanoseconds are a sum of time that the process has used: [CPUUsed] returns
-	// how much of it is used at a time.
+	// Nanoseconds is the time that was used since the process started. For people, show the
+	// rate, see [CPUUsed].
 	Nanoseconds
 )
 
-// LoadFields returns the descriptions of the numbers of [Load], in their order.
+// LoadFields returns the descriptions of all numbers of [Load], in a fixed order.
 func LoadFields() []LoadField { return slices.Clone(loadFields[:]) }
 
-// loadFields are the numbers of [Load]. Stored samples have them in this order, so a new
-// one comes last.
+// loadFields are the numbers of [Load]. Stored samples have the numbers in this order, so
+// append new ones. A new number is also a field of Load and of the load in the HTTP API.
 var loadFields = [...]LoadField{
 	{
 		Name: "cpu_seconds", Title: "cpu", Unit: Nanoseconds, step: int64(10 * time.Millisecond),
@@ -93,7 +93,7 @@ var loadFields = [...]LoadField{
 	},
 }
 
-// numbers are those of a load, in the order of loadFields.
+// numbers are the numbers of a load, in the order of loadFields.
 type numbers [len(loadFields)]int64
 
 func numbersOf(l *Load) (n numbers) {
@@ -103,14 +103,14 @@ func numbersOf(l *Load) (n numbers) {
 	return n
 }
 
-// set sets the numbers of l.
+// set copies n to l.
 func (n *numbers) set(l *Load) {
 	for i := range loadFields {
 		*loadFields[i].Of(l) = n[i]
 	}
 }
 
-// unmeasured and noLoad are a load of which nothing is known.
+// unmeasured and noLoad are a load without any known number.
 var unmeasured, noLoad = func() (n numbers, l Load) {
 	for i := range n {
 		n[i] = Unmeasured
@@ -119,7 +119,7 @@ var unmeasured, noLoad = func() (n numbers, l Load) {
 	return n, l
 }()
 
-// reading is what the kernel says of a process.
+// reading is what the kernel says about a process.
 type reading struct {
 	stat  procfs.ProcStat
 	files int64 // open file descriptors, or Unmeasured

@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// memory is what a Registry remembers of processes between its calls.
+// memory is what a Registry remembers about processes between its calls.
 type memory struct {
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member
@@ -26,13 +26,13 @@ type watch struct {
 	looked time.Time // when the process was last looked at
 }
 
-// remembered is the living record of a remote process as it was stored at a time.
+// remembered is the living record of a remote process, as it was stored at a time.
 type remembered struct {
 	living bson.Raw
 	at     time.Time
 }
 
-// watch updates what was seen of p and returns it.
+// watch notes the latest heartbeat of p and returns what was seen so far.
 func (m *memory) watch(p *Process) watch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +45,7 @@ func (m *memory) watch(p *Process) watch {
 	return w
 }
 
-// remember keeps the living record of a remote process, or with nil forgets it.
+// remember keeps the living record of a remote process. A nil raw forgets it.
 func (m *memory) remember(k MemberKey, raw bson.Raw) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,15 +56,15 @@ func (m *memory) remember(k MemberKey, raw bson.Raw) {
 	m.remotes[k] = remembered{raw, time.Now()}
 }
 
-// living returns the living record of a remote process that is remembered, or nil.
+// living returns the remembered living record of a remote process, or nil.
 func (m *memory) living(k MemberKey) bson.Raw {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.remotes[k].living
 }
 
-// forget drops processes that were not looked at since a time, and an hour longer those
-// that sent heartbeats.
+// forget drops processes that were not looked at since a time, and living records that were
+// not written since one hour before it.
 func (m *memory) forget(since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,20 +12,19 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Process is what is recorded of a process. Times are by the clock of its own
-// host, in whole milliseconds.
+// Process describes a recorded process. Times are in whole milliseconds, by the clock of
+// the process's host, or for a remote process by the clock of the Registry that records its
+// heartbeats.
 type Process struct {
-	// GPID is the identity of this run of the process.
+	// GPID identifies the run of the program.
 	GPID gpid.GPID `bson:"gpid"`
-	// Value is the process value in hexadecimal: the 8 digits of its process
-	// block, or for an adopted process 10 digits, with the Java layout 8. Adopted
-	// lists further ones.
+	// Value is the process value in hexadecimal: the 8 digits of the process block, or
+	// for an adopted process the value of EvidenceID, see [Adopted].
 	Value string `bson:"value"`
-	// Block is the 8 digits of the claimed process block. It differs from Value
-	// if the process was adopted; no ids are then created with it.
+	// Block is the claimed process block, 8 hexadecimal digits. An adopted process creates
+	// no ids with its block.
 	Block string `bson:"block"`
-	// Member is unique to this registration: a process may register more than
-	// once.
+	// Member is a random id of this registration. A process may register more than once.
 	Member objectid.ID `bson:"member"`
 
 	Name       string            `bson:"name,omitempty"`
@@ -34,78 +33,77 @@ type Process struct {
 	Version    string            `bson:"version,omitempty"`
 	Labels     map[string]string `bson:"labels,omitempty"`
 
-	// Kernel is the kernel's identification of the process, zero if not known.
+	// Kernel is how the kernel identifies the process, or zero if not known.
 	Kernel gpid.Process `bson:"kernel"`
-	// Program distinguishes the programs that a process of the kernel runs one after
-	// the other with exec, see [gpid.Process.Program], or is 0 if it is not known.
+	// Program distinguishes the programs that a process runs one after the other with exec,
+	// see [gpid.Process.Program]. It is 0 if not known.
 	Program uint32 `bson:"program,omitempty"`
-	// Network is the number of its network namespace, or 0.
+	// Network is the number of the process's network namespace, or 0.
 	Network uint64 `bson:"network,omitempty"`
-	// EvidenceID is the id by which the process was adopted, otherwise zero.
+	// EvidenceID is the first id by which the process was adopted, or zero for a process
+	// that registered.
 	EvidenceID objectid.ID `bson:"evidence_id,omitempty"`
-	// Adopted are all its adopted values. A process may have several: those of
-	// several clients, or of a driver beside its own process block.
+	// Adopted lists all adopted process values, such as one for each client of a driver. A
+	// process that registered may have some in addition to its block.
 	Adopted []Adopted `bson:"adopted,omitempty"`
 
-	// Remote is set for a process whose heartbeats are passed to
-	// [Registry.Heartbeat].
+	// Remote is set if another program passes the heartbeats to [Registry.Heartbeat].
 	Remote bool `bson:"remote,omitempty"`
 
 	// From is the earliest creation time of its ids.
 	From time.Time `bson:"from"`
-	// Confirmed is the time from which the registration is confirmed: since then
-	// every other process with the same value is recorded, too.
+	// Confirmed is when the registration was confirmed. Every process that had the same
+	// value from then on is recorded, too.
 	Confirmed time.Time `bson:"confirmed"`
 	// Interval is the time between two heartbeats.
 	Interval time.Duration `bson:"interval"`
-	// Registered is the time of the registration by the clock of
-	// [Heartbeat.Monotonic].
+	// Registered is when the process registered, by the clock of [Heartbeat].Monotonic.
 	Registered time.Duration `bson:"registered,omitempty"`
-	// Copied is zero, or a time before which this process was the only one with its
-	// value: then a copy of it was made, and each of the copies created ids with it.
+	// Copied is zero unless the process was copied. The copy was made after this time;
+	// since then both copies may have created ids with the process value.
 	Copied time.Time `bson:"copied,omitempty"`
-	// Gone is zero, or the creation time of ids from which the process has created
-	// none, because the kernel of its host showed then that it was gone.
+	// Gone is zero, or the creation time from which the process has created no ids, because
+	// the kernel of its host then showed that it no longer ran.
 	Gone time.Time `bson:"gone,omitempty"`
-	// Clock bounds the difference between the clock that the ids of a remote
-	// process are created by and that of the other times here, or is nil if it is
-	// not known. For other processes it is nil, because both are the same clock.
+	// Clock is by how much the clock of a remote process differs from the clock of the
+	// Registry that recorded it. It is nil if that is not known, and for processes that are
+	// not remote.
 	Clock *ClockOffset `bson:"clock,omitempty"`
 	// Last is the latest heartbeat.
 	Last Heartbeat `bson:"last"`
-	// Recent are the latest samples of a process that has not ended, in order of
-	// time: at most six.
+	// Recent are the latest samples, at most six, in order of time. A process that has
+	// ended has none.
 	Recent []Sample `bson:"-"`
 	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty"`
 
-	// moved is set if the process was read from the record of one that is not living
-	// any more, see [record].
+	// moved is set if the process was read from a record without a living record.
 	moved bool
 }
 
 // Heartbeat is the periodic sign of life of a process.
 type Heartbeat struct {
-	// Count increases by one with every heartbeat.
+	// Count is 1 for the first heartbeat and increases by one with each.
 	Count int64 `bson:"count"`
-	// Time is by the wall clock of the process's host; it never decreases.
+	// Time is by the clock that [Process] names. It never decreases.
 	Time time.Time `bson:"time"`
-	// Monotonic is the time since the boot of the process's host, which a clock
-	// step does not change, or 0 if not known.
+	// Monotonic is the time since the boot of the process's host, or 0 if not known. Clock
+	// steps do not change it.
 	Monotonic time.Duration `bson:"monotonic,omitempty"`
 	// Load of the process at that time.
 	Load Load `bson:"load"`
 }
 
-// ClockOffset is by how much a clock was ahead, at least and at most, whenever it
-// was compared. It is negative for a clock that was behind.
+// ClockOffset is the smallest and the largest difference that was seen between a clock and
+// the reference clock. A positive difference means that the clock was ahead, a negative one
+// that it was behind.
 type ClockOffset struct {
 	Min time.Duration `bson:"min"`
 	Max time.Duration `bson:"max"`
 }
 
-// String returns the offset as "2s behind" or "1.5s to 2s ahead", to the
-// millisecond, or "right".
+// String returns the offset rounded to a millisecond, such as "2s behind" or "1.5s to 2s
+// ahead", or "right" for zero.
 func (o ClockOffset) String() string {
 	low, high, side := o.Min.Round(time.Millisecond), o.Max.Round(time.Millisecond), "ahead"
 	switch {
@@ -122,7 +120,8 @@ func (o ClockOffset) String() string {
 	return fmt.Sprintf("%v to %v %s", low, high, side)
 }
 
-// with returns what is known after another comparison. A clock that shows the zero time is none.
+// with returns the offset widened by another comparison, in which the clock showed one time
+// while it was another one. It returns o if the shown time is zero. o may be nil.
 func (o *ClockOffset) with(shown, now time.Time) *ClockOffset {
 	if shown.IsZero() {
 		return o
@@ -136,17 +135,15 @@ func (o *ClockOffset) with(shown, now time.Time) *ClockOffset {
 }
 
 const (
-	// latency is how long a remote process's reading of its clock is under way at
-	// most, as a rule.
+	// latency bounds how long the clock reading of a remote process is usually under way.
 	latency = time.Second
 
-	// unknownOffset is by how much the clock of a remote process may be off if it
-	// never said what it shows.
+	// unknownOffset is the assumed error of the clock of a remote process that never sent
+	// its clock's time.
 	unknownOffset = time.Minute
 )
 
-// slack returns by how much the creation times of the ids of p may be too early
-// and too late.
+// slack returns by how much the creation times of p's ids may be too early and too late.
 func (p *Process) slack() (early, late time.Duration) {
 	switch {
 	case !p.Remote:
@@ -157,15 +154,15 @@ func (p *Process) slack() (early, late time.Duration) {
 	return max(0, -p.Clock.Min), max(0, p.Clock.Max+latency)
 }
 
-// End is an end that the process recorded, or that was recorded for it.
+// End is the recorded end of a process. Reason is in words.
 type End struct {
 	Time   time.Time `bson:"time"`
 	Reason string    `bson:"reason"`
 }
 
-// sameRun reports whether p and q are known to be the same run of one process. The
-// kernel decides where it is known. The GPID of a remote process is only what was said
-// of it: another one may have the same.
+// sameRun reports whether p and q are known to be the same run of one process. Kernel
+// decides if it is known for both. A GPID alone is not enough for remote processes, because
+// anybody can send any GPID.
 func (p *Process) sameRun(q *Process) bool {
 	if zero := (gpid.Process{}); p.Kernel != zero && q.Kernel != zero {
 		return p.Kernel == q.Kernel && !p.otherProgram(q.Program)
@@ -173,8 +170,8 @@ func (p *Process) sameRun(q *Process) bool {
 	return p.GPID == q.GPID && (p.Block == q.Block || !p.Remote && !q.Remote)
 }
 
-// otherProgram reports whether a program of the same process of the kernel is known
-// to be another one than p: there was an exec between them.
+// otherProgram reports whether program is known to differ from that of p: one of them has
+// replaced the other with exec.
 func (p *Process) otherProgram(program uint32) bool {
 	return p.Program != 0 && program != 0 && p.Program != program
 }
@@ -187,51 +184,48 @@ func (p *Process) started() time.Time {
 	return p.GPID.Start()
 }
 
-// Adopted is a process value that a process is said to use, by an evidence id: an id that
-// it is said to have created.
+// Adopted is a process value that was recorded for a process by an evidence id: an id that
+// the process is said to have created.
 type Adopted struct {
-	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
-	Value string `bson:"value"`
-	// EvidenceID is the id.
+	// Value is the process value in hexadecimal: 10 digits, or 8 in the Java layout.
+	Value      string      `bson:"value"`
 	EvidenceID objectid.ID `bson:"evidence_id"`
-	// Evidence is what the evidence id shows.
+	// Evidence is how strongly the evidence id points to the process.
 	Evidence Evidence `bson:"evidence,omitempty"`
-	// From is the earliest creation time of the ids with the value: the start of the
-	// process.
+	// From is the earliest creation time of ids with the value: when the process started.
 	From time.Time `bson:"from"`
-	// Confirmed is the time of the adoption. Since then every other process with the
-	// same value is recorded, too.
+	// Confirmed is when the value was adopted. Every process that had the same value from
+	// then on is recorded, too.
 	Confirmed time.Time `bson:"confirmed,omitempty"`
 }
 
-// Evidence is what an evidence id shows of the process that is said to have created it.
+// Evidence is how strongly an evidence id points to the process that is said to have
+// created it.
 type Evidence string
 
 const (
-	// ByTime: the process ran when the id was created. Nothing in the id
-	// names the process.
+	// ByTime means that the process ran when the id was created. Nothing in the id names
+	// the process.
 	ByTime Evidence = "time"
-	// ByPID: the id has the classic layout, and the pid of the process.
+	// ByPID means that the id has the classic layout and contains the pid of the process.
 	ByPID Evidence = "pid"
-	// ByHostAndPID: the id has the host's name, by its MD5, and the pid of the
+	// ByHostAndPID means that the id contains the MD5 of the host's name and the pid of the
 	// process.
 	ByHostAndPID Evidence = "host-and-pid"
 )
 
-// Evidences returns all evidence, the weakest first.
+// Evidences returns all kinds of evidence, the weakest first.
 func Evidences() []Evidence { return []Evidence{ByTime, ByPID, ByHostAndPID} }
 
-// missed is the number of intervals without a heartbeat after which a process is
-// presumed dead.
+// missed is the number of missing heartbeats after which a process is presumed dead.
 const missed = 3
 
-// patience is how long p may be without a heartbeat.
+// patience is how long p may send no heartbeat until it is presumed dead.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
 
-// MemberKey names a registration for ever: the 8 hexadecimal digits of the process
-// block that it has claimed, and those of the last 4 bytes of [Process.Member]. Two
-// processes may have one GPID, such as those with pid 1 in containers that were
-// started at once; they never have one MemberKey. It is the key of the living record.
+// MemberKey identifies one registration: the 8 hexadecimal digits of the process block,
+// followed by 8 of the last four bytes of [Process].Member. It is never used again. It is
+// the key of the living record.
 type MemberKey string
 
 // valid reports whether k is 16 hexadecimal digits in lower case.
@@ -239,7 +233,7 @@ func (k MemberKey) valid() bool {
 	return len(k) == 16 && strings.Trim(string(k), "0123456789abcdef") == ""
 }
 
-// Key returns the key of the registration, or "" if it has claimed no block yet.
+// Key returns the key of the registration, or "" if p has not claimed a block yet.
 func (p *Process) Key() MemberKey {
 	if p.Block == "" {
 		return ""
@@ -247,18 +241,18 @@ func (p *Process) Key() MemberKey {
 	return MemberKey(livingKey(p.Block, p.Member))
 }
 
-// livingKey is the key of a living record. The block comes first, and two members
-// that have one block, after a claim was lost, have a record each.
+// livingKey returns the key of a living record. If two members have the same block, because
+// a claim was lost, each has its own living record.
 func livingKey(block string, member objectid.ID) string {
 	return block + hex.EncodeToString(member[8:])
 }
 
-// adopted reports whether p was recorded by an evidence id: no ids are created with its
+// adopted reports whether p was recorded by an evidence id and creates no ids with its
 // block.
 func (p *Process) adopted() bool { return !p.EvidenceID.IsZero() }
 
-// adoptedValues returns the values of p that others may have, too: the adopted ones, or
-// the block that it drew offline and that belongs to another process.
+// adoptedValues returns the values of p that other processes may have, too: adopted values,
+// or a block that p drew offline and that turned out to belong to another process.
 func (p *Process) adoptedValues() []Adopted {
 	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
 		return p.Adopted
@@ -266,7 +260,7 @@ func (p *Process) adoptedValues() []Adopted {
 	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
 }
 
-// values returns the process values of p.
+// values returns the process values of p, each once.
 func (p *Process) values() []string {
 	var values []string
 	if !p.adopted() && p.Value != "" {
@@ -280,8 +274,8 @@ func (p *Process) values() []string {
 	return values
 }
 
-// claimedValues returns the values that p has to have claimed: those that it uses, and its
-// block, under which it is recorded.
+// claimedValues returns the values that p must have claimed: its process values and the
+// block under which it is recorded.
 func (p *Process) claimedValues() []string {
 	values := p.values()
 	if p.Block != "" {
@@ -290,7 +284,7 @@ func (p *Process) claimedValues() []string {
 	return values
 }
 
-// addAdopted adds those of the adopted values that p does not have.
+// addAdopted adds the adopted values that p does not have yet.
 func (p *Process) addAdopted(more []Adopted) {
 	list := slices.Clone(p.Adopted) // other copies of p have the same one
 	for _, a := range more {
@@ -301,16 +295,15 @@ func (p *Process) addAdopted(more []Adopted) {
 	p.Adopted = list
 }
 
-// sameProcess reports whether p and q are one process that was recorded twice, by a
-// evidence id at least once. Two members of one process that registered have a generator
-// each.
+// sameProcess reports whether p and q are two records of one process, at least one of them
+// by adoption. Two registrations of one process do not count: each has its own generator.
 func (p *Process) sameProcess(q *Process) bool {
 	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0
 	return claims && p.sameRun(q)
 }
 
-// randomID returns an id that differs in the copies of a process: [objectid.New]
-// goes on with the same counter in each of them.
+// randomID returns an id that differs between copies of a process. [objectid.New] does not:
+// each copy continues with the same counter.
 func randomID() objectid.ID {
 	id := objectid.MinAt(time.Now())
 	rand.Read(id[4:])

@@ -1,8 +1,7 @@
-// Package registry records processes and finds which process created an id, and
+// Package registry records processes, and finds the process that created an ObjectId and
 // the load of that process at the time.
 //
-// A program registers once, generates its ids with the generator of the member, and
-// ends:
+// A program registers once, generates its ids with the generator of its [Member], and ends:
 //
 //	r := registry.New(s, nil) // s is a store.Store
 //	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Addr: "10.0.0.7:8080"})
@@ -10,83 +9,66 @@
 //	defer m.End(ctx, "shut down")
 //	id := m.Generator().New()
 //
-// From then on [Registry.Trace] returns, for each of these ids, the process that
-// created it: its identity (package gpid), host, program, start and end, and its
-// load at the creation time. A process that creates its ids with another driver, in
-// any language, is adopted by some of its ids with [Registry.Adopt]. A server records
-// the processes of its clients with [Registry.RegisterRemote] and
-// [Registry.AdoptRemote].
+// [Registry.Trace] then returns the process that created the id: its identity, host,
+// program, start and end, and its load at the creation time. [Registry.Adopt] records a
+// process that creates its ids with another driver, in any language. A server records the
+// processes of its clients with [Registry.RegisterRemote] and [Registry.AdoptRemote].
 //
-// A GPID is a name for people: two containers may have processes with one GPID. A
-// [MemberKey] names one registration; heartbeats, ends and samples go to it.
+// # Terms
 //
-// # What is promised
+//   - The process value of an id is the five bytes between its time and its counter, or
+//     four bytes in the Java layout.
+//   - A process block is the first four bytes of a process value. Each registered process
+//     has a block of its own.
+//   - A claim is the stored document that gives a block, or an adopted process value, to a
+//     process.
+//   - An evidence id is an id by which a process is adopted: somebody says that the process
+//     created it.
+//   - A remote process cannot use this package. Another program, such as a server, passes
+//     its heartbeats to [Registry.Heartbeat].
+//   - A heartbeat is the periodic sign of life of a process. It carries a sample: the load
+//     of the process at that time.
+//   - A GPID, see package gpid, identifies one run of a program. Two containers may have
+//     processes with the same GPID. A [MemberKey] identifies one registration and is
+//     unique.
 //
-// Two members never have the same process block, and a block is never given to a
-// second member: a block is claimed by inserting it under a unique key, for ever.
-// Therefore two members never create the same id, even if they register at the same
-// moment or one of them loses its connection to the store. The exception is a member that
-// registered without the store, see [RegisterOptions.Offline]: it draws its block at
-// random; a collision is then not prevented but reported.
+// # Guarantees
 //
-// Trace returns Known and certain only if exactly one process had the process value
-// at the creation time, its registration was confirmed then, and it ran: its end or a
-// later heartbeat was stored, or it is alive. It returns Conflict only if it is proven
-// that the process did not have the value then. Otherwise it returns Unknown or Collision, or Known
-// with the reason why it is not certain, or Claimed for an adopted process: nothing
-// proves that a process created the evidence ids by which it was adopted. The last heartbeat of a process remains after
-// the process was killed. A store that cannot be reached does not stop a member: it continues to generate
-// ids, keeps its samples, and stores them when it can.
+// Two members never have the same process block, so they never create the same id, even if
+// they register at the same moment or lose their connection to the store. A block is
+// claimed by inserting it under a unique key, and the claim is never deleted. The exception
+// is a member that registered without the store, see [RegisterOptions.Offline]: its block
+// is random, and a collision with another process is reported instead of prevented.
 //
-// Whether a process of the same boot is alive is decided by the kernel or by the
-// monotonic clock. A clock step makes no process dead.
+// A store that cannot be reached does not stop a member. The member continues to generate
+// ids, keeps its samples, and stores them when the store answers again.
 //
-// # What is not promised
+// A trace is [Known] and certain only if three things are proven: exactly one process had
+// the process value at the creation time, its registration was confirmed by then, and it
+// was running. A trace is a [Conflict] only if it is proven that no recorded process had
+// the value then. Ids of an adopted process are [Claimed], because nothing proves that the
+// process created its evidence ids.
 //
-// A program that draws its process value at random, without registering, may draw
-// that of a member: the chance is that of any other collision, see "oid odds". Its
-// ids are then traced to the wrong process.
+// For a process of the same boot, the kernel or the monotonic clock decides whether it is
+// alive. A clock step therefore never makes a process dead.
 //
-// Copying a running virtual machine copies its members: both copies then create ids
-// with the same blocks until their next heartbeats, which detect the copy. Each then
-// claims another block, see [ErrCopied]; from then on, and not before, traces of ids
-// created in between are not certain. A program that keeps a generator must ask
-// [Member.Generator] again. A store that was restored from a backup is not taken for a
-// copy: it has fewer heartbeats than the member has stored.
+// # Limits
 //
-// Hosts have no clock in common. A process of another host whose heartbeats stopped
-// is late until this Registry has itself missed three heartbeats in a row; then it is
-// presumed dead.
+// A program that does not register may draw the process value of a member at random. Its
+// ids are then traced to that member. "oid odds" computes the probability.
 //
-// # Design
+// If a running virtual machine is copied, both copies create ids with the same block until
+// their next heartbeats, which detect the copy. Each copy then claims a new block, see
+// [ErrCopied], and traces of the ids created in between are no longer certain. A store that
+// was restored from a backup is not mistaken for a copy.
 //
-// A store finds documents by _id alone, so every question is a range of keys:
+// Hosts have no common clock. If the heartbeats of a process on another host stop, the
+// process is [Late]. It is presumed dead after this Registry itself has waited for three
+// heartbeats in vain.
 //
-//	oid.processes  ip:port:start_time:pid/block  the record of a process
-//	oid.living     block and member              what its heartbeats change
-//	oid.ended      time:record                   that it ended or crashed, by time
-//	oid.values     block                         the claim of a block, for ever
-//	               value:time:block              the claim of an adopted value
-//	oid.samples    block:time                    load, many samples in each
-//	oid.hosts      host and pid:record           how a driver of the classic layout writes them
-//	oid.registry   registry                      how far the registry is in order
-//
-// A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of
-// milliseconds. The states of processes are not stored; they follow from what is
-// stored, so two processes disagree about them for one heartbeat at most. The field v
-// of each document is the version of its format.
-//
-// A heartbeat is one conditional write of the living record, of less than 200 bytes,
-// which holds the latest six samples. When those are new, they become one document,
-// and once an hour those of an hour one; after a day one sample a minute is kept. The
-// heartbeats of a process come at a part of the interval that its block determines,
-// so that those of many processes follow one another in the order of keys, and the
-// writes of the members of one Registry that come at once are one call of the store.
-// [Registry.Sweep] and [Registry.Prune] keep the collections in order; "oid serve"
-// calls both. docs/scale.md has the costs.
-//
-// The times of a process follow the wall clock of its host but never decrease, like
-// the creation times of its ids.
+// [Registry.Sweep] and [Registry.Prune] remove what is no longer needed; "oid serve" calls
+// both. docs/reference/formats.md describes the stored documents, and docs/scale.md the
+// costs.
 package registry
 
 import (
@@ -102,10 +84,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Registry is the registry in one store: it records processes and traces ids to
-// them. Keep one for a long time: it learns by watching which late processes of
-// other hosts are dead, and its members use the same knowledge. Any number of
-// goroutines may share it.
+// Registry records processes in one store and traces ids to them. Keep one for the life of
+// the program: by watching heartbeats it learns which late processes of other hosts are
+// dead. Any number of goroutines may share it.
 type Registry struct {
 	store       *batches
 	outages     *outages // of the store
@@ -120,8 +101,7 @@ type Registry struct {
 	memory memory
 }
 
-// New returns the registry in s, which it uses as [store.Linearizable] returns it. A
-// nil o stands for the zero Options.
+// New returns the registry in s. It reads s through [store.Linearizable].
 func New(s store.Store, o *Options) *Registry {
 	watched := &outages{Store: store.Linearizable(s)}
 	r := &Registry{
@@ -133,44 +113,44 @@ func New(s store.Store, o *Options) *Registry {
 	return r
 }
 
-// Options configure a [Registry]. The zero value, like a nil pointer, is ready to
-// use.
+// Options configure a [Registry]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// OneHost means that only this host can reach the store, such as a file. A
-	// process of another boot is then known to be dead.
+	// OneHost means that only this host can reach the store, such as a local file. After a
+	// restart of the host, all earlier processes are then known to be dead.
 	OneHost bool
 
-	// Log receives one message when the heartbeat of a member fails and one when
-	// it works again. Default: slog.Default().
+	// Log receives one message when heartbeats of a member begin to fail and one when they
+	// succeed again. Default: slog.Default().
 	Log *slog.Logger
 
-	// Now is the wall clock, for states, heartbeats and generators. It is called
-	// by several goroutines at once. Default: the system clock.
+	// Now returns the wall clock time for states, heartbeats and generators. Several
+	// goroutines may call it at once. Default: time.Now.
 	Now func() time.Time
 }
 
-// RegisterOptions describe a process for [Registry.Register]. The zero value, like
-// a nil pointer, is ready to use.
+// RegisterOptions describe a process for [Registry.Register] and [Registry.Adopt]. The zero
+// value, like a nil pointer, is ready to use.
 type RegisterOptions struct {
-	// Addr is the ip:port that peers dial, read as by [gpid.Self]. Default: the
-	// address of this host and port 0, for a process that does not listen.
+	// Addr is the ip:port at which peers reach the process, in a form that [gpid.Self]
+	// reads. Default: the address of this host and port 0, for a process that does not
+	// listen.
 	Addr string
 
 	// Name of the service, for people. Default: the name of the executable.
 	Name string
 	// Version of the program. Default: the version in the build information.
 	Version string
-	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
-	// bytes with values of up to 200, of printable characters.
+	// Labels are up to 50 labels, such as team=orders, with names of up to 100 bytes and
+	// values of up to 200 bytes. All characters must be printable.
 	Labels map[string]string
 
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
 	Interval time.Duration
 
-	// Offline lets the call succeed although the store cannot be reached. The
-	// member then has a random block and registers it as soon as it can; until
-	// then it is not known whether another process has the same block. For a store that
-	// cannot even be opened, see [store.OpenLater].
+	// Offline lets the call succeed while the store cannot be reached. The member then has
+	// a random block and registers it as soon as it can. Until then it is not known whether
+	// another process has that block. If the store cannot even be opened, use
+	// [store.OpenLater].
 	Offline bool
 }
 
@@ -189,37 +169,32 @@ type AdoptOptions struct {
 // RemoteOptions describe a process for [Registry.RegisterRemote] and
 // [Registry.AdoptRemote]. The zero value, like a nil pointer, is ready to use.
 type RemoteOptions struct {
-	// Name of the service, for people.
-	Name string
-	// Host is the name of its host. Default: not known.
+	// Name, Version, Labels and Interval are as in [RegisterOptions], but the default Name and
+	// Version are empty.
+	Name, Version string
+	Labels        map[string]string
+	Interval      time.Duration
+	// Host is the name of the process's host. Default: not known.
 	Host string
-	// Version of the program.
-	Version string
-	// Labels are up to 50 words about the process, such as team=orders: names of up to 100
-	// bytes with values of up to 200, of printable characters.
-	Labels map[string]string
-	// Interval between two heartbeats, at least 100ms. Default: 10s.
-	Interval time.Duration
 
-	// Kernel, Program and Executable are those of [Describe], if the caller is on the
-	// host of the process. Default: not known.
+	// Kernel, Program and Executable are the fields that [Describe] has set, if the caller
+	// is on the host of the process. Default: not known.
 	Kernel     gpid.Process
 	Program    uint32
 	Executable string
 
-	// Clock is the time by the clock of the process when it sent this. Default:
-	// not known.
+	// Clock is what the clock of the process showed when it sent this description, or zero.
 	Clock time.Time
-	// Age is how long ago the heartbeats of an adopted process begin, for one that the
-	// caller has kept while the store was away. It is confirmed from the call on.
+	// Age is how long ago an adopted process was first seen, if the caller had to wait for
+	// the store. The first heartbeat has that time.
 	Age time.Duration
 
-	// Key makes the call repeatable: of all calls with one key, also by other
-	// Registries and at once, the first records the process, and the others return it.
-	// It is random, so that no one else has it. Default: each call records a process.
+	// Key makes the call idempotent: the first call with a key, from any Registry, records
+	// the process, and later ones return it. Use a random key. Default: each call records
+	// another process.
 	Key string
-	// StartUnknown means that the start time of the GPID is that of the call, so that
-	// another call with the same key may have another.
+	// StartUnknown means that the start time in the GPID is only the time of the call, so a
+	// repeated call may have another one.
 	StartUnknown bool
 }
 
@@ -233,13 +208,13 @@ const (
 const (
 	defaultInterval = 10 * time.Second
 
-	// keepSamples is for how long a process keeps its own samples in the store, and
-	// keepAll for how long all of them.
+	// keepSamples is for how long a process keeps its samples in the store. Samples older
+	// than keepAll are thinned.
 	keepSamples = 7 * 24 * time.Hour
 	keepAll     = 24 * time.Hour
 )
 
-// checkInterval returns the interval to use for one that was given.
+// checkInterval returns given, or the default interval for 0.
 func checkInterval(given time.Duration) (time.Duration, error) {
 	switch {
 	case given == 0:

@@ -10,27 +10,28 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// ProcessEnded is the reason for the end of a process that the kernel has shown.
+// ProcessEnded is the reason in [End] if the kernel has shown that the process no longer
+// runs.
 const ProcessEnded = "process ended"
 
-// replaced is the reason for the end of a process that has called exec.
+// replaced is the reason in [End] if the process has started another program with exec.
 const replaced = "replaced by exec"
 
-// errEnded means that the sampled process does not run any more. It is the reason.
+// errEnded means that the sampled process no longer runs. It is the reason for its end.
 type errEnded string
 
 func (e errEnded) Error() string { return string(e) }
 
-// endOf returns the reason for the end of the sampled process that err shows, or "" if
-// err does not show that it has ended.
+// endOf returns the reason for the end of the sampled process, or "" if err does not show
+// that it has ended.
 func endOf(err error) string {
 	end, _ := errors.AsType[errEnded](err)
 	return string(end)
 }
 
-// Measure returns the load of p, a process of this host that [Describe] has returned,
-// or of which Kernel and Program are set alone. end is empty, or the reason if the
-// kernel shows that p has ended. Numbers that cannot be read are [Unmeasured].
+// Measure returns the load of p, a process of this host. Of p only Kernel and Program are
+// used, see [Describe]. If the kernel shows that p has ended, end is the reason, otherwise
+// it is empty. Numbers that cannot be read are [Unmeasured].
 func (p *Process) Measure() (load Load, end string) {
 	load, err := (&sampler{root: "/proc", kernel: p.Kernel, program: p.Program}).take()
 	return load, endOf(err)
@@ -45,8 +46,8 @@ type sampler struct {
 	program uint32 // of the process, or 0, see [gpid.Process.Program]
 }
 
-// take reads the load. Numbers that could be read are returned beside an error. The
-// error wraps errEnded if the kernel shows that the process has ended.
+// take reads the load. With an error it returns the numbers that could be read. The error
+// wraps errEnded if the kernel shows that the process has ended.
 func (s *sampler) take() (load Load, err error) {
 	load = noLoad
 	if s.self {
@@ -96,8 +97,8 @@ func (s *sampler) take() (load Load, err error) {
 	return load, nil
 }
 
-// running returns an errEnded if the kernel shows that the process has ended, or has
-// started another program. Other errors mean that it is not known.
+// running returns errEnded if the kernel shows that the process has ended or has started
+// another program. Other errors mean that this is not known.
 func (s *sampler) running() error {
 	if s.self {
 		return nil
@@ -115,8 +116,8 @@ func (s *sampler) running() error {
 	return nil
 }
 
-// runtimeLoad reads the metrics of this process's Go runtime, which does not stop
-// the program.
+// runtimeLoad reads metrics of the Go runtime of this process, without stopping the
+// program.
 func runtimeLoad(load *Load) {
 	for i := range loadFields {
 		if f := &loadFields[i]; f.metric != "" {

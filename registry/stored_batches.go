@@ -12,9 +12,10 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// batches is a store that does single writes together: those that come while others of
-// their kind are under way wait for these, and are then one call. So the heartbeats of
-// many processes are few transactions, and each write waits for two calls at most.
+// batches is a store that joins single writes into larger calls. While a call for a kind of
+// write is under way, further writes of that kind wait and then become one call. So
+// heartbeats of many processes take few transactions, and each write waits for two calls at
+// most.
 type batches struct {
 	store.Store
 
@@ -22,13 +23,13 @@ type batches struct {
 	waiting map[writeKind][]*queuedWrite // of the kinds of which writes are under way
 }
 
-// writeKind is the kind of a write: to which collection, and whether it inserts.
+// writeKind is the collection of a write and whether it is an insert or a swap.
 type writeKind struct {
 	collection string
 	insert     bool
 }
 
-// queuedWrite is one call of Insert or Swap and its result.
+// queuedWrite is one call of Insert or Swap, and its result.
 type queuedWrite struct {
 	ctx    context.Context
 	insert any // or nil
@@ -40,7 +41,7 @@ type queuedWrite struct {
 	done   chan struct{} // closed when the result is there
 }
 
-// maxBatch bounds how many writes are one call, so that none takes long.
+// maxBatch bounds the number of writes in a call, so that no call takes long.
 const maxBatch = 2000
 
 func newBatches(s store.Store) *batches {
@@ -59,8 +60,8 @@ func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new
 	return w.stored, w.err
 }
 
-// write returns w when it is done, or another one with an error after the end of its
-// context: w may then still be under way.
+// write does w and returns it. If the context of w ends first, write returns another
+// queuedWrite with the error, and w may still be under way.
 func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
 	w.done = make(chan struct{})
 	b.mu.Lock()
@@ -83,7 +84,8 @@ func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
 	}
 }
 
-// next starts the writes that wait, until the last of their callers has gone.
+// next starts the writes that wait. Their call is canceled when the contexts of all callers
+// have ended.
 func (b *batches) next(kind writeKind) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +113,7 @@ func (b *batches) next(kind writeKind) {
 	}()
 }
 
-// do does a batch.
+// do writes a batch with one call of the store.
 func (b *batches) do(ctx context.Context, kind writeKind, batch []*queuedWrite) {
 	inserts, swaps := make([]any, len(batch)), make([]store.Swap, len(batch))
 	for i, w := range batch {
@@ -137,7 +139,7 @@ func (b *batches) do(ctx context.Context, kind writeKind, batch []*queuedWrite) 
 	}
 }
 
-// errorsOf returns the errors of the n writes of a call that returned err.
+// errorsOf returns the error of each of the n writes of a call that returned err.
 func errorsOf(n int, err error) []error {
 	refused, ok := errors.AsType[*store.BulkError](err)
 	if !ok {

@@ -17,24 +17,23 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// claim is the document of a claim: which member has a block or a value.
+// claim is the document that gives a block or an adopted value to a member.
 type claim struct {
 	Key     string      `bson:"_id"`
 	Format  int         `bson:"v"`
 	Member  objectid.ID `bson:"member,omitempty"`
 	Process string      `bson:"process,omitempty"` // key of the record
-	// Adopted is set if the claim is that of an adopted value.
+	// Adopted is set in the claim of an adopted value.
 	Adopted *Adopted `bson:"adopted,omitempty"`
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
-	// Essence is what remains of the process after its record was pruned, in the
-	// place of Member, Process and Adopted. Reading the document sets these from it, and
-	// Pruned, which is otherwise nil.
+	// Essence replaces Member, Process and Adopted after the record was pruned. Reading the
+	// document sets these fields and Pruned from it. Otherwise Pruned is nil.
 	Essence []byte   `bson:"essence,omitempty"`
 	Pruned  *Process `bson:"-"`
 }
 
-// of reports whether the claim is that of a member.
+// of reports whether the claim belongs to member.
 func (cl *claim) of(member objectid.ID) bool {
 	if cl.Essence != nil {
 		return [4]byte(cl.Member[8:]) == [4]byte(member[8:]) && cl.Pruned.End == nil
@@ -42,15 +41,16 @@ func (cl *claim) of(member objectid.ID) bool {
 	return cl.Member == member
 }
 
-// An essence is what a claim keeps of a pruned process, so that its ids are still
-// traced: shorter than the key of the record, in whose place it is.
+// An essence is what a claim keeps of a pruned process, so that its ids can still be
+// traced. It is shorter than the key of the record, which it replaces. It consists of:
 //
-//	flags, length of the address and the address, port (2 bytes), then as varints the
-//	pid, From in milliseconds, and since it the start in microseconds, Confirmed and
-//	the last heartbeat in milliseconds, the interval in milliseconds, with isCopied
-//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds;
-//	without hasEnded the last 4 bytes of the member; with isAdopted the first and last
-//	4 bytes of the evidence id; and the name
+//	flags, length of the address, the address, and the port (2 bytes);
+//	as varints the pid; From in Unix milliseconds; the start in microseconds since From;
+//	Confirmed and the last heartbeat in milliseconds since From; the interval in milliseconds;
+//	with isCopied Copied, and with wasGone Gone, in milliseconds since From;
+//	with clockKnown the two bounds of Clock in nanoseconds;
+//	without hasEnded the last 4 bytes of the member;
+//	with isAdopted the first and the last 4 bytes of the evidence id; and the name
 const (
 	isRemote = 1 << iota
 	hasEnded
@@ -60,7 +60,7 @@ const (
 	wasGone
 )
 
-// maxName bounds the name that remains of a pruned process.
+// maxName bounds the length of the name of a pruned process, in bytes.
 const maxName = 24
 
 func essenceOf(p *Process) []byte {
@@ -101,7 +101,7 @@ func essenceOf(p *Process) []byte {
 	return append(b, strings.ToValidUTF8(p.Name[:min(len(p.Name), maxName)], "")...)
 }
 
-// expand sets what the essence of a claim says, if it has one.
+// expand sets the fields of a claim that its essence contains, if it has one.
 func (cl *claim) expand() error {
 	if cl.Essence == nil {
 		return nil
@@ -163,13 +163,13 @@ func (cl *claim) read(raw bson.Raw) error {
 	return cl.expand()
 }
 
-// claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
+// claimsByBlock maps each block to its claim and to the claims of adopted values in it.
 type claimsByBlock map[string][]*claim
 
-// fewClaims is how many claims most blocks have at most.
+// fewClaims is the largest number of claims that most blocks have.
 const fewClaims = 4
 
-// claims reads the claims of the blocks of values of 8 or 10 digits.
+// claims reads the claims of the blocks of values, which have 8 or 10 digits.
 func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, error) {
 	all := claimsByBlock{}
 	var blocks []string
@@ -201,10 +201,10 @@ func (c claimsByBlock) holders(value string) (found []*claim) {
 	return found
 }
 
-// has reports whether p has claimed its block.
+// has reports whether p has a claim for its block.
 func (c claimsByBlock) has(p *Process) bool {
 	return slices.ContainsFunc(c[p.Block], func(cl *claim) bool { return cl.Key == p.Block && cl.of(p.Member) })
 }
 
-// overlap reports whether two values, of 8 or 10 digits, have ids in common.
+// overlap reports whether an id can have both values, of 8 or 10 digits.
 func overlap(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }

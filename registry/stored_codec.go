@@ -18,12 +18,12 @@ import (
 // not known is the number itself. A value of 16 steps or more is rounded to a step.
 // Numbers that this package does not know are left out: a newer one has stored them.
 
-// exactBelow is the number of steps from which a value is rounded.
+// exactBelow is the number of steps from which values are rounded.
 const exactBelow = 16
 
 const inUnits = 1
 
-// rounded returns n with the precision that is stored.
+// rounded returns n with the precision in which it is stored.
 func (n numbers) rounded() numbers {
 	for i := range n {
 		if step := loadFields[i].step; n[i] >= exactBelow*step {
@@ -33,7 +33,7 @@ func (n numbers) rounded() numbers {
 	return n
 }
 
-// appendSamples appends samples, which are in order of time, to b.
+// appendSamples appends samples, which must be in order of time, to b.
 func appendSamples(b []byte, samples []Sample) []byte {
 	b = binary.AppendUvarint(b, uint64(len(samples)))
 	var at int64
@@ -69,7 +69,7 @@ func appendSamples(b []byte, samples []Sample) []byte {
 // errCutShort means that stored bytes are not what this package writes.
 var errCutShort = errors.New("its bytes are cut short or not those of a registry")
 
-// reader reads what is stored in binary. After an error it reads zeros.
+// reader reads binary data of documents. After an error it returns zeros.
 type reader struct {
 	b   []byte
 	err error
@@ -95,7 +95,7 @@ func advance[T any](r *reader, v T, n int) T {
 	return v
 }
 
-// bytes returns the next n bytes, or n zeros.
+// bytes returns the next n bytes. After an error it returns zeros.
 func (r *reader) bytes(n uint64) []byte {
 	if n > uint64(len(r.b)) || r.err != nil {
 		r.err = errCutShort
@@ -108,7 +108,7 @@ func (r *reader) bytes(n uint64) []byte {
 
 func (r *reader) byte() byte { return r.bytes(1)[0] }
 
-// samples reads what appendSamples wrote.
+// samples reads what appendSamples has written.
 func (r *reader) samples() []Sample {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) { // a sample has two bytes at least

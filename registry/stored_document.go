@@ -15,7 +15,29 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Collections of a registry, see the package comment.
+// Collections of a registry. A store finds documents by _id alone, so every question is a range
+// of keys:
+//
+//	collection     _id                           content
+//	oid.processes  ip:port:start_time:pid/block  record: the description of a process
+//	oid.living     block and member              living record: what heartbeats change
+//	oid.ended      time:record                   index of ended processes by time
+//	oid.values     block                         claim of a block
+//	               value:time:block              claim of an adopted value
+//	oid.samples    block:time                    consecutive samples of a process
+//	oid.hosts      value:record                  index by host and pid, for the classic layout
+//	oid.registry   registry                      up to which time samples are pruned
+//
+// A block is 8 hexadecimal digits, an adopted value 8 or 10, and a time 13 digits of Unix
+// milliseconds. States are not stored: they are derived from the documents, so two readers
+// may disagree about a state for one heartbeat.
+//
+// A heartbeat is one conditional write of the living record, which has less than 200 bytes
+// and holds the latest six samples. Six new samples become one document, and the documents
+// of an hour are joined later. After a day, one sample a minute is kept. The block of a
+// process determines when in each interval its heartbeat is sent, which spreads the heartbeats
+// of many processes evenly. Writes that several members of one Registry make at the same
+// time share one call of the store.
 const (
 	processRecords  = "oid.processes"
 	livingRecords   = "oid.living"
@@ -26,13 +48,13 @@ const (
 	hostRecords     = "oid.hosts"
 )
 
-// format is the version of the documents, in their field v. This package writes and
-// reads this one alone. Raise it if an older program would misread what this one writes;
-// a field that it can ignore needs no other version.
+// format is the version of the documents, in field v. This package reads and writes only
+// this version. Increase it if an older program would misread a new document. A field that
+// an older program can ignore needs no new version.
 const format = 1
 
-// dataDoc returns the BSON of a [living] or a [sampleDoc]: its key, the format version
-// and binary data. Each heartbeat is one, and [bson.Marshal] takes many times as long.
+// dataDoc returns the BSON of a [living] or a [sampleDoc]: key, format version and binary
+// data. Every heartbeat needs one, and [bson.Marshal] is many times slower.
 func dataDoc(key string, data []byte) bson.Raw {
 	b := make([]byte, 4, 32+len(key)+len(data)) // begins with the size
 	b = append(append(b, byte(bson.TypeString)), "_id\x00"...)
@@ -48,7 +70,8 @@ func dataDoc(key string, data []byte) bson.Raw {
 	return b
 }
 
-// splitData returns the key and the data of a dataDoc. The data is a part of raw.
+// splitData returns the key and the data of a document of dataDoc. The data is a part of
+// raw.
 func splitData(raw bson.Raw) (key string, data []byte, err error) {
 	key, isKey := raw.Lookup("_id").StringValueOK()
 	_, data, isData := raw.Lookup("d").BinaryOK()
@@ -58,8 +81,8 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 	return key, data, err
 }
 
-// decode reads a document of a collection. The error wraps [ErrFormat] if it has
-// another format version than this package writes.
+// decode reads a document of a collection. The error wraps [ErrFormat] if the document has
+// another format version.
 func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 	v := raw.Lookup("v")
 	if n, ok := v.AsInt64OK(); !ok || n != format {
@@ -85,7 +108,7 @@ func getDoc[T any](ctx context.Context, s store.Store, collection, k string) (do
 	return decode[T](raw, collection)
 }
 
-// unlessNotFound returns err unless it says that a document is not there.
+// unlessNotFound returns nil if err wraps [store.ErrNotFound], and otherwise err.
 func unlessNotFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -93,11 +116,11 @@ func unlessNotFound(err error) error {
 	return err
 }
 
-// errUnchanged is returned by a change that leaves a document as it is.
+// errUnchanged is returned by a change function of amend to leave the document as it is.
 var errUnchanged = errors.New("as it is")
 
-// amend changes the document with a key and returns it. Others may write it at the same
-// time: the change is then made again. An error of the change ends it.
+// amend changes the document with a key and returns it. If another writer changes it at the
+// same time, amend reads it and calls change again. An error of change ends amend.
 func amend[T any](ctx context.Context, s store.Store, collection, k string, change func(doc *T) error) (*T, error) {
 	for {
 		raw, err := s.Get(ctx, collection, storeKey(k))
@@ -140,8 +163,8 @@ func findDocs[T any](ctx context.Context, s store.Store, collection string, q st
 	}
 }
 
-// swapAll does swaps and returns how many were done. Documents that others have
-// written or deleted meanwhile are left as they are.
+// swapAll does swaps and returns how many have succeeded. It leaves documents alone that
+// others have changed or deleted meanwhile.
 func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
 	_, err := s.SwapMany(ctx, collection, swaps)
 	refused, ok := errors.AsType[*store.BulkError](err)
@@ -156,7 +179,8 @@ func swapAll(ctx context.Context, s store.Store, collection string, swaps []stor
 	return len(swaps) - len(refused.Refused), nil
 }
 
-// getMany reads the documents with the keys, nil where there is none, or the key is empty.
+// getMany reads the documents with the keys. The result is nil where the document is
+// missing or the key is empty.
 func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
 	raws, docs, errs := getEach[T](ctx, s, collection, keys)
 	if err := cmp.Or(errs...); err != nil {
@@ -165,7 +189,7 @@ func getMany[T any](ctx context.Context, s store.Store, collection string, keys 
 	return raws, docs, nil
 }
 
-// getEach is getMany with an error for each key.
+// getEach is getMany with a separate error for each key.
 func getEach[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, []error) {
 	raws := make([]bson.Raw, len(keys))
 	of, some := make([]store.Key, len(keys)), false
@@ -183,7 +207,7 @@ func getEach[T any](ctx context.Context, s store.Store, collection string, keys 
 	return raws, docs, errs
 }
 
-// decodeAll decodes documents, in the place of which nil may be.
+// decodeAll decodes documents. nil documents stay nil.
 func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
 	docs, errs := make([]*T, len(raws)), make([]error, len(raws))
 	for i, raw := range raws {
@@ -199,8 +223,9 @@ func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
 	return docs, errs
 }
 
-// findMany reads and decodes the documents in ranges. A range that has few documents or more
-// is read again as a whole.
+// findMany reads and decodes the documents in each range. few is how many documents most
+// ranges have at most: findMany first reads that many, and reads ranges that may have more
+// again as a whole.
 func findMany[T any](ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]*T, error) {
 	if len(ranges) == 0 {
 		return nil, nil
@@ -233,7 +258,7 @@ func findMany[T any](ctx context.Context, s store.Store, collection string, rang
 	return docs, nil
 }
 
-// inParallel calls do for 0 to n-1, several at once, and returns one of the errors.
+// inParallel calls do for 0 to n-1, up to atOnce at a time, and returns one of the errors.
 func inParallel(n int, do func(i int) error) error {
 	var g errgroup.Group
 	g.SetLimit(atOnce)
@@ -243,5 +268,5 @@ func inParallel(n int, do func(i int) error) error {
 	return g.Wait()
 }
 
-// atOnce is how many processes are judged or deleted at the same time.
+// atOnce bounds how many calls inParallel makes at the same time.
 const atOnce = 16

@@ -14,8 +14,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// endedDoc says by its key alone when a process ended, see endedKey. It may remain
-// when the process turns out to be alive: the record decides.
+// endedDoc is an entry in the index of ended processes; see endedKey. An entry may be
+// outdated, because the process turned out to be alive: the record decides.
 type endedDoc struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
@@ -24,11 +24,11 @@ type endedDoc struct {
 	process string   // the key of the record
 }
 
-// endedKey is the key by which an ended process is found by the time of its last
-// heartbeat, which is also that of its end.
+// endedKey returns the key of an ended process by the time of its last heartbeat, which is
+// also the time of its end.
 func endedKey(last time.Time, process string) string { return millis(last) + ":" + process }
 
-// read reads the document from BSON, which it keeps.
+// read reads the document from BSON, and keeps raw.
 func (d *endedDoc) read(raw bson.Raw) error {
 	key, _ := raw.Lookup("_id").StringValueOK()
 	digits, process, ok := strings.Cut(key, ":")
@@ -39,25 +39,25 @@ func (d *endedDoc) read(raw bson.Raw) error {
 	return nil
 }
 
-// marks is the document that says how far a registry is in order.
+// marks is the document that says which work on the registry is done.
 type marks struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
-	// Samples is a time: processes that ended before it have no samples.
+	// Samples is the time before which ended processes have no samples.
 	Samples time.Time `bson:"samples,omitempty"`
 }
 
 const marksKey = "registry"
 
-// readMarks returns the marks: zero ones of a registry that was never in order.
+// readMarks returns the marks, or zero marks if there are none.
 func (r *Registry) readMarks(ctx context.Context) (marks, error) {
 	m, err := getDoc[marks](ctx, r.store, registryRecords, marksKey)
 	return m, unlessNotFound(err)
 }
 
-// markSamples stores that processes which ended before a time have no samples. That a
-// later time is overwritten, which another process has stored, only makes the next
-// [Registry.Prune] look again.
+// markSamples stores that processes which ended before a time have no samples. If this
+// overwrites a later mark of another program, the next [Registry.Prune] only looks at some
+// processes again.
 func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 	m := marks{Key: marksKey, Format: format, Samples: before}
 	_, err := r.store.Insert(ctx, registryRecords, m)
@@ -67,16 +67,16 @@ func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 	return err
 }
 
-// hostDoc makes a process findable by its host and its pid. Its key is the process
-// value that a driver of the classic layout uses in this process, a colon, and the
-// key of the record.
+// hostDoc is an entry in the index of processes by host and pid. Its key is the process
+// value that a driver of the classic layout would use in the process, a colon, and the key
+// of the record.
 type hostDoc struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
 	Host   string `bson:"host"`
 }
 
-// hostKey returns the key of the hostDoc of p, or "" if its host is not known.
+// hostKey returns the key of the hostDoc of p, or "" if the host is not known.
 func hostKey(p *Process) string {
 	if p.Host == "" {
 		return ""

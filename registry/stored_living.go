@@ -12,19 +12,19 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// maxRecent is how many of the latest samples the living record of a process holds. They
-// are stored together when there are so many new ones.
+// maxRecent is the number of samples in a living record. When that many are new, they
+// become a document of samples.
 const maxRecent = 6
 
-// living is the document that a heartbeat writes: all that changes while a process
-// lives. It is small, because writing it is the main cost of a registry.
+// living is the document that each heartbeat writes: everything that changes while a
+// process lives. It is small, because writing it is the main cost of a registry.
 type living struct {
 	raw bson.Raw // as it is stored, or nil
 
-	// key begins with the block of the process, so that the heartbeats of many
-	// processes are spread evenly over the keys.
+	// key begins with the block of the process, which spreads heartbeats evenly over the
+	// keys.
 	key string
-	// write is different for each write, so that a recorder recognises its own.
+	// write is random for each write, so that a recorder recognises its own writes.
 	write    [8]byte
 	gpid     gpid.GPID
 	interval time.Duration // in whole milliseconds
@@ -36,8 +36,8 @@ type living struct {
 	adopted  bool
 }
 
-// livingOf returns what the living record of p says. pending is how many of its
-// latest samples are not in a document of samples.
+// livingOf returns the living record of p. pending is how many of its latest samples are
+// not yet in a document of samples.
 func livingOf(p *Process, pending int) living {
 	return living{
 		key: livingKey(p.Block, p.Member), write: newWrite(), gpid: p.GPID, interval: p.Interval, last: p.Last, recent: p.Recent,
@@ -45,7 +45,7 @@ func livingOf(p *Process, pending int) living {
 	}
 }
 
-// newWrite returns random bytes, which differ in the copies of a process.
+// newWrite returns random bytes, which differ between copies of a process.
 func newWrite() (w [8]byte) {
 	rand.Read(w[:])
 	return w
@@ -57,16 +57,16 @@ const (
 	byDriver
 )
 
-// MarshalBSON returns the document of l.
 func (l living) MarshalBSON() ([]byte, error) { return dataDoc(l.key, l.appendTo(nil)), nil }
 
-// appendTo appends the data of the document of l to b:
+// appendTo appends the data of the document to b:
 //
-//	flags, write (8 bytes), GPID (32), then as varints the interval in milliseconds,
-//	the count, the monotonic time in nanoseconds, the samples, how many of them are
-//	unstored, the time of the heartbeat in milliseconds since the last sample, with
-//	hasClock its bounds in nanoseconds, and with hasEnd its time in milliseconds
-//	since the heartbeat and the length of the reason, which follows.
+//	flags, write (8 bytes), GPID (32 bytes);
+//	as varints the interval in milliseconds, the count, the monotonic time in nanoseconds;
+//	the samples, and how many of them are unstored;
+//	the time of the heartbeat in milliseconds since the last sample;
+//	with hasClock the two bounds of the clock offset in nanoseconds;
+//	with hasEnd its time in milliseconds since the heartbeat, and the length and text of the reason
 func (l *living) appendTo(b []byte) []byte {
 	flags := byte(0)
 	if l.clock != nil {
@@ -99,7 +99,7 @@ func (l *living) appendTo(b []byte) []byte {
 	return b
 }
 
-// latest returns the time of the latest sample in milliseconds, or 0.
+// latest returns the time of the latest sample in Unix milliseconds, or 0.
 func (l *living) latest() int64 {
 	if len(l.recent) == 0 {
 		return 0
@@ -107,7 +107,7 @@ func (l *living) latest() int64 {
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
 }
 
-// read reads the document of a living process from BSON, which it keeps.
+// read reads the document from BSON, and keeps raw.
 func (l *living) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err == nil && len(key) < 8 {
@@ -148,10 +148,10 @@ func (l *living) read(raw bson.Raw) error {
 	return nil
 }
 
-// block returns the block of the process.
 func (l *living) block() string { return l.key[:8] }
 
-// applyTo lays what is known of the living process, if it has a living record, over its record.
+// applyTo updates p, which comes from the record, with what the living record says. l may
+// be nil.
 func (l *living) applyTo(p *Process) {
 	if l == nil || l.gpid != p.GPID || l.last.Count < p.Last.Count {
 		return // of an older registration, or the record was written later

@@ -14,8 +14,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// outages is a store that notes when it last did not answer, or was not asked and may
-// have been away. The heartbeats that are missing then say nothing about their processes.
+// outages is a store that notes when it did not answer, and when it was not used for so
+// long that it may have been unreachable. Heartbeats that are missing since then say
+// nothing about their processes.
 type outages struct {
 	store.Store
 
@@ -26,7 +27,7 @@ type outages struct {
 	slept    time.Duration // for how long it was not asked then
 }
 
-// maxUnasked is the time between two calls in which no outage is missed, at most.
+// maxUnasked is the longest time between two calls in which no outage goes unnoticed.
 const maxUnasked = 2 * time.Minute
 
 // note notes the result of a call, and returns its error.
@@ -48,14 +49,14 @@ func (o *outages) note(err error) error {
 	return err
 }
 
-// answers reports whether the result of a call shows that the store answered it.
+// answers reports whether the result of a call shows that the store has answered.
 func answers(err error) bool {
 	all := []error{nil, store.ErrNotFound, store.ErrDuplicate, store.ErrConflict, store.ErrClosed, store.ErrKey, store.ErrDocument, store.ErrCollection}
 	return slices.ContainsFunc(all, func(answer error) bool { return errors.Is(err, answer) })
 }
 
-// recent returns the reason why p may not have sent a heartbeat since the store was
-// away, or may have been, or "".
+// recent returns why heartbeats of p may be missing although p lives: a recent outage of
+// the store, or a possible one. It returns "" if there was none.
 func (o *outages) recent(p *Process) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

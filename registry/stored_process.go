@@ -12,8 +12,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// process returns the process whose record has the key, with what its living record says.
-// The error wraps [store.ErrNotFound] if there is none.
+// process returns the process of the record with the key, updated from its living record.
+// The error wraps [store.ErrNotFound] if there is no record.
 func (r *Registry) process(ctx context.Context, key string) (*Process, error) {
 	for again := false; ; again = true {
 		doc, err := getDoc[record](ctx, r.store, processRecords, key)
@@ -34,8 +34,8 @@ func (r *Registry) process(ctx context.Context, key string) (*Process, error) {
 	}
 }
 
-// withLiving returns the processes of records, in the place of which nil may be, as they are
-// now: with what their living records say.
+// withLiving returns the process of each record, updated from its living record. nil
+// records stay nil.
 func (r *Registry) withLiving(ctx context.Context, docs []*record) ([]*Process, error) {
 	keys := make([]string, len(docs))
 	for i, doc := range docs {
@@ -63,7 +63,7 @@ func (r *Registry) withLiving(ctx context.Context, docs []*record) ([]*Process, 
 	return found, nil
 }
 
-// storedProcess is what is stored of a process.
+// storedProcess is what is stored about a process.
 type storedProcess struct {
 	living    *living  // or nil
 	record    *record  // with what the living record says, or nil
@@ -75,7 +75,8 @@ type storedProcess struct {
 // key returns the key of the record of a living process.
 func (m *storedProcess) key() string { return processKey(m.living.gpid, m.living.block()) }
 
-// readRecords reads the records of living processes.
+// readRecords reads the records of living processes, and updates them from their living
+// records.
 func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
 	keys := each.Of(all, func(m storedProcess) string { return m.key() })
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
@@ -100,15 +101,15 @@ func (m *storedProcess) checkRemote() error {
 	return nil
 }
 
-// member reads a member. The error wraps [store.ErrNotFound] if it is not recorded.
+// member reads a member. The error wraps [store.ErrNotFound] if the member is not recorded.
 func (r *Registry) member(ctx context.Context, k MemberKey) (*storedProcess, error) {
 	m := &r.members(ctx, []MemberKey{k})[0]
 	return m, m.err
 }
 
-// members reads many members with few calls of the store: their living records, the
-// claims of those that have none, and then the records, which say if one has ended in
-// between. Without an error there is a record.
+// members reads many members with few calls of the store: first the living records, then
+// the claims of members without one, and then the records. It sets either err or record of
+// each result.
 func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess {
 	found := make([]storedProcess, len(all))
 	keys, claims, records := make([]string, len(all)), make([]string, len(all)), make([]string, len(all))
@@ -150,12 +151,12 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess
 	return found
 }
 
-// record is the document of a process: what does not change while it lives, and what
-// was known of it when it was written. A living record says what is known since.
+// record is the document that describes a process. While the process lives, its living
+// record has what is newer.
 type record struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
-	// Final is set when there is no living record any more.
+	// Final is set when the process has no living record any more.
 	Final   bool `bson:"final,omitempty"`
 	Process `bson:",inline"`
 }
@@ -164,14 +165,14 @@ func recordOf(p Process) record {
 	return record{Key: processKey(p.GPID, p.Block), Format: format, Process: p}
 }
 
-// read reads the document from BSON. A number of the load that it does not have is not
-// measured.
+// read reads the document from BSON. Numbers of the load that it does not contain are
+// unmeasured.
 func (d *record) read(raw bson.Raw) error {
 	d.Last.Load = noLoad
 	return bson.Unmarshal(raw, d)
 }
 
-// withoutLiving returns the process as its record describes it, without a living record.
+// withoutLiving returns the process as its record alone describes it.
 func (d *record) withoutLiving() *Process {
 	d.moved = d.Final
 	return &d.Process

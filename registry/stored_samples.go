@@ -12,19 +12,19 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// sampleDoc is the document of samples that follow one another; its key has the time
-// of the first.
+// sampleDoc is a document of consecutive samples. Its key contains the time of the first
+// one.
 type sampleDoc struct {
 	raw     bson.Raw // as it is stored
 	key     string
 	samples []Sample // at least one
 }
 
-// maxSpan is a bound of the time that the samples of a document are from: it begins in
-// one hour and ends at most an hour later.
+// maxSpan bounds the time between the first and the last sample of a document, which begins
+// in one hour and ends at most an hour later.
 const maxSpan = 2 * time.Hour
 
-// read reads the document from BSON, which it keeps.
+// read reads the document from BSON, and keeps raw.
 func (d *sampleDoc) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err != nil {
@@ -43,7 +43,7 @@ func samplesDoc(block string, all []Sample) bson.Raw {
 	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
 }
 
-// samplesNear reads the stored samples of a process next to a time.
+// samplesNear reads the stored samples of a process next to a time, and others around them.
 func (r *Registry) samplesNear(ctx context.Context, block string, at time.Time) (found []Sample, err error) {
 	// The first sample of a document is the one in its key: two documents that begin
 	// before the time have two samples before it.
@@ -64,8 +64,8 @@ func (r *Registry) samplesNear(ctx context.Context, block string, at time.Time) 
 	return slices.Concat(parts[0], parts[1]), err
 }
 
-// around returns up to two of the samples from before a time, latest first, and the
-// first one at that time or later.
+// around returns up to two samples before a time, latest first, and the first sample at
+// that time or later, or nil.
 func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	slices.SortFunc(found, func(a, b Sample) int { return a.Time.Compare(b.Time) })
 	found = slices.CompactFunc(found, func(a, b Sample) bool { return a.Time.Equal(b.Time) })
@@ -79,10 +79,9 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	return before, after
 }
 
-// History returns the samples of a member from one time to another, in order of time and
-// each once: those that are stored and the latest ones of its living record. A zero time
-// means no bound. [Registry.All] returns the members that have a GPID. The error wraps
-// [store.ErrNotFound] if the member is not recorded.
+// History returns the samples of a member, in order of time, from one time up to but not
+// including another. A zero time means no bound. The error wraps [store.ErrNotFound] if the
+// member is not recorded. The first error ends the sequence.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		m, err := r.member(ctx, k)
@@ -125,6 +124,6 @@ func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time)
 	}
 }
 
-// fewSamples is how many documents of samples most processes have that are about to be
-// deleted.
+// fewSamples is the largest number of documents of samples that most processes have when
+// they are deleted.
 const fewSamples = 20

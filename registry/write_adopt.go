@@ -14,18 +14,16 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Check returns what the evidence ids of p, which [Describe] has returned, show: a value for
-// each different process value. The error wraps [ErrEvidence] if p cannot have created
-// one of them, or if there is none.
+// Check returns one [Adopted] value for each different process value of the evidence ids,
+// without recording anything. p is a process of [Describe]. The error wraps [ErrEvidence].
 func (p Process) Check(evidence []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
 	err := p.adopt(evidence, layout, p.started(), time.Now())
 	return p.Adopted, err
 }
 
-// adopt adds the values of evidence ids to p, of which it knows the times: that of its
-// start and the present one, both by the clock of p. Two evidence ids with one value
-// count as the first. The error wraps [ErrEvidence] if the process cannot have created
-// one of them; p is then unchanged.
+// adopt adds the process values of evidence ids to p. started and now are by the clock of
+// p. Of two evidence ids with one value, the first counts. The error wraps [ErrEvidence]; p
+// is then unchanged.
 func (p *Process) adopt(evidence []objectid.ID, layout objectid.Layout, started, now time.Time) error {
 	if len(evidence) == 0 {
 		return fmt.Errorf("%w: there is none", ErrEvidence)
@@ -46,14 +44,14 @@ func (p *Process) adopt(evidence []objectid.ID, layout objectid.Layout, started,
 	return nil
 }
 
-// identify makes p a process that creates no ids with its block: its first adopted
-// value is the one that it is known by.
+// identify makes p a process that creates no ids with its block, with its first adopted
+// value as its process value.
 func (p *Process) identify() {
 	first := p.Adopted[0]
 	p.EvidenceID, p.Value, p.From = first.EvidenceID, first.Value, first.From
 }
 
-// examine returns what an evidence id shows.
+// examine returns how strongly an evidence id points to p.
 func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now time.Time) (Evidence, error) {
 	const tolerance = time.Minute // between the clocks of the id and of the caller
 	created := id.Time()
@@ -86,8 +84,8 @@ func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now t
 	return ByTime, nil
 }
 
-// pids returns the pids of p: a process of this host has one in each PID namespace
-// down to its own.
+// pids returns the pids of p: a process of this host has one in each PID namespace from
+// that of this program down to its own.
 func (p *Process) pids() []int {
 	all := []int{p.GPID.PID()}
 	if alive, err := p.Kernel.Alive(); err != nil || !alive {
@@ -105,12 +103,11 @@ func (p *Process) pids() []int {
 	return all
 }
 
-// AddEvidence records further process values of a member: those of evidence ids that it has
-// created, such as the ids of another client or of a driver beside its generator. The
-// process, which may be one that another program has adopted, must not have ended. The
-// errors are those of [Registry.Adopt]; with a [*CollisionError] the values are recorded,
-// too. The error wraps [store.ErrNotFound] if the member is not recorded, and [ErrEnded] if
-// it has ended.
+// AddEvidence records further process values of a member by evidence ids, such as ids of
+// another client of the process. layout is the layout of these ids. Another program may
+// have registered the member. With a [*CollisionError] the values are recorded, too.
+// Otherwise the error wraps [ErrEvidence], [ErrEnded], or [store.ErrNotFound] if the member
+// is not recorded.
 func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []objectid.ID, layout objectid.Layout) (Process, error) {
 	m, err := r.member(ctx, k)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// register claims a block, the adopted values and the host of the process. It may be called
-// again after an error.
+// register claims the block and the adopted values of the process, and stores its host. It
+// may be called again after an error.
 func (c *recorder) register(ctx context.Context) error {
 	if c.registered { // before the claim shows: others may have had the block meanwhile
 		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
@@ -52,13 +52,13 @@ func (c *recorder) register(ctx context.Context) error {
 
 // claimBlock claims the block that the process has drawn before, or draws one.
 //
-// When the store loses the answer to a claim, the block may be claimed or not. The process
-// keeps the block, and with its next heartbeat claims it again: insertClaim then finds out
-// whose it is.
+// If the answer to a claim is lost, the block may be claimed or not. The process keeps the
+// block and claims it again with its next heartbeat. insertClaim then finds out to whom it
+// belongs.
 //
 // A process that registered offline may have created ids with a block that belongs to
 // another process. That block becomes its adopted value, which shows as a collision, and it
-// claims another one for its record.
+// claims another block for its record.
 func (c *recorder) claimBlock(ctx context.Context) error {
 	p := c.process()
 	cl := claim{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
@@ -84,12 +84,12 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	return err
 }
 
-// maxDraws bounds the number of draws until a free block is found. Among a million
-// claimed blocks, one draw in 4,000 is taken.
+// maxDraws bounds the draws until a free block is found. With a million claimed blocks, one
+// draw in 4,000 is taken.
 const maxDraws = 1000
 
-// claimAny claims a block that no process ever had, and in which no value was ever adopted,
-// for the process of cl. With an error of the store it returns the block whose claim failed.
+// claimAny claims a block for the process of cl that no process ever had, and in which no
+// value was ever adopted. If the store fails, it returns the block whose claim failed.
 func claimAny(ctx context.Context, s store.Store, random io.Reader, cl claim, g gpid.GPID) (block string, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
@@ -110,8 +110,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, cl claim, g 
 	return "", fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
-// drawBlock returns a random block other than 00000000, which is the block of the
-// bounds of time ranges.
+// drawBlock returns a random block other than 00000000, which bounds of time ranges have.
 func drawBlock(random io.Reader) (block string, err error) {
 	var b [4]byte
 	for b == [4]byte{} && err == nil {
@@ -126,11 +125,9 @@ func drawBlock(random io.Reader) (block string, err error) {
 // errTaken means that a block belongs to another process.
 var errTaken = errors.New("block is taken")
 
-// insertClaim inserts cl under its unique key. If there is a claim with that key, it is that
-// of this process after an answer was lost, which the member in it shows; otherwise the error
-// wraps errTaken. A process without ids then draws another block, and one that has created
-// ids with it, offline or before its claim was lost, keeps the block as an adopted value, see
-// [recorder.claimBlock].
+// insertClaim inserts cl under its unique key. An existing claim is a success if it has the
+// member of cl: then the answer to an earlier insert was lost. Otherwise the error wraps
+// errTaken. See [recorder.claimBlock] for what follows.
 func insertClaim(ctx context.Context, s store.Store, cl claim) error {
 	cl.Format = format
 	_, err := s.Insert(ctx, claimRecords, cl)
@@ -146,10 +143,10 @@ func insertClaim(ctx context.Context, s store.Store, cl claim) error {
 	return nil
 }
 
-// giveUpAdopted reports whether a value in the claimed block of cl was ever adopted. If
-// so, the block stays claimed but idle, so that it is not drawn again. Adopting
-// inserts the value and then looks for a claim; claiming inserts the claim and then
-// looks for values: so at least one of two that do it at once sees the other.
+// giveUpAdopted reports whether a value in the claimed block of cl was ever adopted. If so,
+// the block stays claimed but idle, so that it is not drawn again. Adopting inserts the
+// value and then looks for a claim; claiming inserts the claim and then looks for values.
+// If both happen at once, at least one of them therefore sees the other.
 func giveUpAdopted(ctx context.Context, s store.Store, cl claim) (bool, error) {
 	n, err := s.Count(ctx, claimRecords, valueRange(cl.Key))
 	if err == nil && n > 1 {
@@ -162,7 +159,7 @@ func giveUpAdopted(ctx context.Context, s store.Store, cl claim) (bool, error) {
 	return n > 1, nil
 }
 
-// claimValue stores that a process is recorded with an adopted value from now on.
+// claimValue claims an adopted value for a process from now on.
 func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
 	a.Confirmed = now
 	cl := claim{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
@@ -187,7 +184,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	return nil
 }
 
-// deleteAbandoned deletes what is stored of the process under blocks that it gave up.
+// deleteAbandoned deletes the documents of the process under blocks that it has given up.
 func (c *recorder) deleteAbandoned(ctx context.Context) error {
 	for ; len(c.abandoned) > 0; c.abandoned = c.abandoned[1:] {
 		k := string(c.abandoned[0])

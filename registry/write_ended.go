@@ -18,10 +18,10 @@ import (
 // heartbeat after the deletion finds no living record and stores one, and putRecord makes
 // the record living again. An end is never taken back.
 
-// moveToEnded moves processes that have ended, or crashed, from the living to the ended with
-// few calls of the store: it stores their samples, completes their records and deletes
-// their living records. If another heartbeat of one comes in between, that one stays
-// among the living. It may be called again after an error.
+// moveToEnded moves processes that have ended, or died, from the living to the ended ones,
+// with few calls of the store: it stores their samples, makes their records final and
+// deletes their living records. A process that sends a heartbeat meanwhile stays among the
+// living. moveToEnded may be called again after an error.
 func (r *Registry) moveToEnded(ctx context.Context, all []storedProcess) error {
 	if len(all) == 0 {
 		return nil
@@ -51,8 +51,9 @@ func (r *Registry) moveToEnded(ctx context.Context, all []storedProcess) error {
 	return nil
 }
 
-// markFinal writes what the living records say into the records. A process that was never
-// recorded, or is pruned, has none.
+// markFinal writes what the living records say to the records, and makes these final. It
+// skips processes without a record: they never completed their registration, or were
+// pruned.
 func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(f storedProcess) bool { return f.record == nil })
 	if len(all) == 0 {
@@ -86,8 +87,8 @@ func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 	return r.markFinal(ctx, again)
 }
 
-// moveToLiving makes the record with the key that of a living process again: a heartbeat came
-// after the record was completed.
+// moveToLiving takes back markFinal for the record with the key, because a heartbeat came
+// afterwards.
 func (r *Registry) moveToLiving(ctx context.Context, k string) error {
 	final := false // unless the process itself has revived it
 	doc, err := amend(ctx, r.store, processRecords, k, func(doc *record) error {
@@ -103,7 +104,7 @@ func (r *Registry) moveToLiving(ctx context.Context, k string) error {
 	return err
 }
 
-// deleteEnded removes a process that has turned out to be alive from the ended ones.
+// deleteEnded removes a process that turned out to be alive from the index of ended ones.
 func (r *Registry) deleteEnded(ctx context.Context, doc *record) error {
 	return unlessNotFound(r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key))))
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Heartbeats records the heartbeats of many remote processes with few calls of the
-// store. It returns for each nil, or the error that [Registry.Heartbeat] would
-// return. It is the fastest if it always gets the heartbeats of the same processes:
-// then it need not read their living records first. A rival of a process that owns
-// its block, which only a lost claim can bring about, is noticed late.
+// Heartbeats records heartbeats of many remote processes with few calls of the store. The
+// result has one element for each heartbeat: nil, or the error that [Registry.Heartbeat]
+// would return. Several heartbeats of one process must be in their order. Heartbeats is
+// fastest if one Registry always gets the heartbeats of the same processes, because it then
+// need not read their living records. It checks for collisions less often than Heartbeat.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
 	order := make([]int, len(beats)) // of keys, in which a store is the fastest
@@ -53,9 +53,9 @@ type remoteBeat struct {
 	record   *record    // of the process; nil without a recorder
 }
 
-// writeHeartbeats records the heartbeats with the given indexes, one of each process. Most of
-// them change the living record alone, which this Registry remembers. Of the others it reads
-// all that is stored. Those that others write meanwhile are recorded one by one.
+// writeHeartbeats records the heartbeats with the given indexes, one of each process. Most
+// of them change only the living record, which this Registry remembers. For the others it
+// reads what is stored. If another writer interferes, a heartbeat is recorded again, alone.
 func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat, indexes []int, errs []error) {
 	batch := make([]remoteBeat, 0, len(indexes))
 	var others, alone []int
@@ -118,11 +118,12 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 	})
 }
 
-// checkEvery is how many documents of samples a process that owns its block stores
-// until its claim is looked at.
+// checkEvery is how many documents of samples a process that owns its block stores between
+// two checks of its claim.
 const checkEvery = 10
 
-// prepare adds a heartbeat and returns how it is stored. The recorder is then as after it was.
+// prepare adds a heartbeat and returns the writes that store it. It leaves the recorder in
+// the state that follows these writes.
 func (c *recorder) prepare(index int, beat *RemoteHeartbeat) remoteBeat {
 	c.sentAgo(beat)
 	c.measure(&beat.Load, 0, nil)
@@ -141,8 +142,7 @@ func (c *recorder) prepare(index int, beat *RemoteHeartbeat) remoteBeat {
 	return b
 }
 
-// openLiving makes c the recorder of a remote process with a living record, of which
-// nothing else is read.
+// openLiving makes c the recorder of a remote process from its living record alone.
 func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	if raw == nil {
 		return store.ErrNotFound
@@ -163,7 +163,7 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	return nil
 }
 
-// storeDue does what is due of processes after their heartbeats were stored.
+// storeDue does the tasks of processes that are due after their heartbeats were stored.
 func (r *Registry) storeDue(ctx context.Context, due []remoteBeat, errs []error) {
 	var claimed []string
 	for _, b := range due {

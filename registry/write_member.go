@@ -15,12 +15,12 @@ import (
 // watchInterval is how often a member checks that an adopted process still runs.
 const watchInterval = 500 * time.Millisecond
 
-// minAttempt is how long an attempt to send a heartbeat may take, at least: the first
-// one after a copy, or with a block that was lost, is a dozen calls of the store.
+// minAttempt is the shortest timeout of an attempt to send a heartbeat. The first attempt
+// after a copy, or after a block was lost, makes a dozen calls of the store.
 const minAttempt = 2 * time.Second
 
-// Member is the part of a process in a registry. [Registry.Register] and
-// [Registry.Adopt] return one; its goroutine sends heartbeats until [Member.End] or
+// Member represents a process of this host in a registry. [Registry.Register] and
+// [Registry.Adopt] return one. Its goroutine sends heartbeats until [Member.End] or
 // [Member.Detach]. Any number of goroutines may share a member.
 type Member struct {
 	offline bool
@@ -58,24 +58,23 @@ func (m *Member) start(ctx context.Context) (*Member, error) {
 	return m, nil
 }
 
-// Generator returns the member's generator: once the member is recorded, no other member
-// that has registered generates the same ids, while the store keeps its data. It is always
-// the same one, unless the process was copied, see [ErrCopied]. For an adopted process it
-// is nil.
+// Generator returns the generator of the member, or nil for an adopted process. No other
+// registered member generates the same ids, as long as the store keeps its data. For a
+// member that registered offline, this holds once it is recorded.
 //
-// Reseed of this generator, by the program or because the clock has jumped, does not
-// change its block, which only the store can give. It makes the member send a heartbeat
-// at once, by which each of two copies finds the other and claims a block; from then on
-// Generator returns another generator. Until that heartbeat was stored, both copies
-// create the same ids, and a program that keeps the generator goes on to do so:
-// programs that may be copied call Generator for each id.
+// The member has another generator after the process was copied, see [ErrCopied]. Both
+// copies create the same ids until the heartbeat that detects the copy. A program that may
+// be copied must therefore call Generator for each id. Reseed of the generator, which also
+// happens when the clock jumps, does not change the block. It makes the member send a
+// heartbeat at once.
 func (m *Member) Generator() *objectid.Generator {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.generator
 }
 
-// setGenerator gives a member that registered a generator for its block.
+// setGenerator creates a generator for the block of a registered member, unless it already
+// has one.
 func (m *Member) setGenerator() error {
 	p := m.Process()
 	m.mu.Lock()
@@ -96,8 +95,8 @@ func (m *Member) setGenerator() error {
 	return nil
 }
 
-// reseed is called when the generator's clock has jumped, or by its Reseed: the process
-// may be a copy, which the next heartbeat finds out. There is no other block before.
+// reseed is called by the generator's Reseed, and when its clock has jumped, because the
+// process may be a copy. The next heartbeat finds out. Until then there is no other block.
 func (m *Member) reseed() (block [4]byte, ok bool) {
 	select {
 	case m.reseeded <- struct{}{}:
@@ -115,31 +114,32 @@ func (m *Member) Key() MemberKey {
 	return p.Key()
 }
 
-// Process returns what the member has recorded, or is about to.
+// Process returns a copy of what the member has recorded or is about to record.
 func (m *Member) Process() Process { return m.recorder.process() }
 
-// Err returns the error of the last heartbeat, or nil. It is a [*CollisionError] if
-// another live process has the same process value.
+// Err returns the error of the last heartbeat, or nil. It is a [*CollisionError] if another
+// live process has the same process value.
 func (m *Member) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
 }
 
-// Done returns a channel that is closed when the heartbeat has ended: after End or
-// Detach, or after the end of the adopted process was recorded.
+// Done returns a channel that is closed when heartbeats have stopped: after End, after
+// Detach, or when the end of the adopted process was recorded.
 func (m *Member) Done() <-chan struct{} { return m.done }
 
-// End records the end of the process with its reason, and ends the heartbeat. The
-// process must not use the member's generator afterwards: the ids would be traced
-// as a conflict. On an error of the store the end is not recorded, and End may be
-// called again; once it has succeeded, it returns [ErrEnded].
+// End records the end of the process with its reason, and stops the heartbeats. Do not use
+// the generator of the member afterwards: traces of its ids would be conflicts. If the
+// store fails, the end is not recorded, and End may be called again. After a success it
+// returns [ErrEnded].
 func (m *Member) End(ctx context.Context, reason string) error {
 	return m.finish(ctx, &End{Reason: reason})
 }
 
-// Detach ends the heartbeat and records no end: the adopted process continues. On
-// its own host it is still known to be alive. The errors are those of End.
+// Detach stops the heartbeats without recording an end, because the adopted process
+// continues. On the same host the process is still known to be alive. Errors are those of
+// End.
 func (m *Member) Detach(ctx context.Context) error { return m.finish(ctx, nil) }
 
 func (m *Member) finish(ctx context.Context, end *End) error {
@@ -221,7 +221,7 @@ func (m *Member) run() {
 	}
 }
 
-// heartbeat is beat, followed by the last beat if the adopted process has ended.
+// heartbeat calls beat. If the adopted process has ended, it also records the end.
 func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error) {
 	err = m.beat(ctx, end)
 	if reason := endOf(err); reason != "" {
@@ -230,10 +230,10 @@ func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error)
 	return end != nil, err
 }
 
-// beat takes a sample and records a heartbeat, the last one if end is not nil.
-// m.working must be held. Without a sample of another process there is no
-// heartbeat, because nothing shows that the process is alive; this process sends
-// one all the same.
+// beat takes a sample and records a heartbeat. If end is not nil, the heartbeat is the last
+// one. m.working must be held. If the load of another process cannot be read, there is no
+// heartbeat, because nothing shows that the process is alive. This process always sends
+// one.
 func (m *Member) beat(ctx context.Context, end *End) error {
 	load, sampleErr := m.sampler.take()
 	measured := &load
@@ -266,7 +266,7 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 	return sampleErr
 }
 
-// note keeps err for Err, and logs it if it is new.
+// note keeps err for Err, and logs when heartbeats begin to fail or succeed again.
 func (m *Member) note(err error) {
 	m.mu.Lock()
 	before := m.err

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// maxUnstored is how many samples are kept while the store cannot be reached: those of an
+// maxUnstored is how many samples are kept while the store cannot be reached: those of one
 // hour at the default interval.
 const maxUnstored = 360
 
@@ -101,8 +101,8 @@ func (r *Registry) openRecorder(m *storedProcess) *recorder {
 	return c
 }
 
-// open makes a new recorder that of a stored process with a living record, or nil if there
-// is none.
+// open makes a new recorder the recorder of a stored process. l is the living record, or
+// nil if there is none.
 func (c *recorder) open(l *living) {
 	c.clock.last = c.p.Last.Time
 	c.registration = registration{
@@ -115,7 +115,7 @@ func (c *recorder) open(l *living) {
 	}
 }
 
-// process returns a copy of what is recorded, or about to be.
+// process returns a copy of what is recorded or about to be recorded.
 func (c *recorder) process() Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,9 +130,9 @@ func (c *recorder) update(change func(p *Process)) {
 	change(&c.p)
 }
 
-// registerAgain makes the recorder one of a new registration, after a copy of this process
-// wrote the living record. The record says from then on that there are copies, and the
-// living record is written, so that the other copy finds out, too.
+// registerAgain begins a new registration after a copy of this process has written the
+// living record. It notes the copy in the record, and writes the living record so that the
+// other copy finds out, too.
 func (c *recorder) registerAgain(ctx context.Context) error {
 	if err := c.recordCopy(ctx); err != nil {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
@@ -168,7 +168,7 @@ func (c *recorder) recordCopy(ctx context.Context) error {
 	return unlessNotFound(err)
 }
 
-// task is one kind of write that a registration needs.
+// task is a kind of write that a registration needs.
 type task int
 
 const (
@@ -183,7 +183,7 @@ const (
 	checkClaims          // whether they are there, and those of rivals
 )
 
-// next returns the first task that is due for p. The newest sample waits until its
+// next returns the first task that is due for p. The newest sample is not due before its
 // heartbeat is stored.
 func (r *registration) next(p *Process) task {
 	hourEnded := hourOf(p.Block, p.Last.Time).After(r.trimmed)
@@ -210,17 +210,16 @@ func (r *registration) next(p *Process) task {
 	return nothing
 }
 
-// due reports whether something that p does once in a number of heartbeats is due with its
-// latest one. Processes that started together do it with different heartbeats.
+// due reports whether a task that p does with every n-th heartbeat is due. Processes that
+// started together do it with different heartbeats.
 func (p *Process) due(every int64) bool {
 	return (p.Last.Count+int64(p.Member[11]))%every == 0
 }
 
-// heartbeat records a heartbeat with the load, and stores everything that is not
-// stored yet. A nil load means that it was not measured. ahead is by how much the
-// ids of the process lead its clock. A non-nil end, which it dates, makes it the
-// last heartbeat. The error is a [*CollisionError] if another live process has the
-// same value; the heartbeat is then stored.
+// heartbeat records a heartbeat, and stores everything that is not stored yet. A nil load
+// was not measured. ahead is by how much the ids of the process lead its clock. If end is
+// not nil, the heartbeat is the last one, and end gets its time. With a [*CollisionError]
+// the heartbeat is stored: another live process has the same value.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
 	c.measure(load, ahead, end)
 	if end == nil && c.failing.waits(time.Now()) {
@@ -239,7 +238,7 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 	return err
 }
 
-// measure adds a heartbeat that is still to be stored.
+// measure adds a heartbeat that is not stored yet.
 func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 	c.update(func(p *Process) {
 		last := Heartbeat{Count: p.Last.Count + 1, Time: c.clock.stamp(ahead), Monotonic: p.Last.Monotonic, Load: p.Last.Load}
@@ -274,8 +273,8 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 	c.unstored = c.unstored[max(0, len(c.unstored)-maxUnstored):]
 }
 
-// store writes what is not stored yet. It may be called again after an error. known and
-// doc are the claims of the process and its record if they were read just now, or nil.
+// store does all tasks that are due. It may be called again after an error. known and doc
+// are the claims of the process and its record if they were read just now, otherwise nil.
 func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) (err error) {
 	for err == nil {
 		p := &c.p

@@ -15,16 +15,15 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Register records this process, claims a process block that no other process ever
-// had, and starts its heartbeat. The returned member generates ids until
-// [Member.End]. A process may register more than once: each member has a block of
-// its own.
+// Register records this process, claims a process block that no other process ever had, and
+// starts its heartbeats. The returned member generates ids until [Member.End]. A process
+// may register more than once: each member has its own block.
 //
-// ctx bounds the call and not the member's life. If the store cannot be reached,
-// Register returns its error, or with o.Offline, after one interval at most, a
-// member that registers later. It also fails if o.Interval is too short, and with
-// an error that wraps [gpid.ErrInvalid] if o.Addr is not an address. A nil o stands
-// for the zero RegisterOptions.
+// ctx bounds the call and not the life of the member. If the store cannot be reached,
+// Register fails, or with o.Offline it returns, after one interval at most, a member that
+// registers later. The error wraps [gpid.ErrInvalid] for an invalid o.Addr, and
+// [ErrDescription] for an invalid name, version or label. An interval outside of
+// [MinInterval] and [MaxInterval] is an error, too.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
 	o = cmp.Or(o, &RegisterOptions{})
 	p, err := r.self(o)
@@ -34,22 +33,20 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 	return r.newMember(p, o.Offline, true).start(ctx)
 }
 
-// Adopt records a process that creates its ids with any driver, in any language, by
-// evidence ids: one id of each of its process values. A process with several clients or
-// workers has several values; [Registry.AddEvidence] adds further ones. All its ids are
-// then traced to it, including earlier ones. The process is this one, or on Linux
-// any process of this host, see o.PID. The heartbeat of the member reads the load of
-// that process and ends when the process ends. Adopting a process again is not a
-// collision.
+// Adopt records a process that creates its ids with any driver, in any language. evidence
+// has one id of each of its process values, such as one for each client of the driver. All
+// ids of the process are then traced to it, including earlier ones; [Registry.AddEvidence]
+// adds further values. The process is this one or, on Linux, any process of this host, see
+// o.PID. The heartbeats of the member contain the load of that process, and stop when it
+// ends. The same process may be adopted more than once.
 //
-// Nothing proves that the process has created the evidence ids. What they show is
-// recorded as their [Evidence], and their traces are [Claimed], never Known. If
-// another live process has the same process value, the error is a
-// [*CollisionError], and the member beside it is valid: both processes are
-// recorded, and shown as a collision. The error wraps [ErrEvidence] if the process
-// cannot have created an evidence id, because it is older than the process, in the future,
-// or has the host or the pid of another process, and [gpid.ErrNoProcess] if there is
-// no process o.PID. Otherwise Adopt is like [Registry.Register].
+// Nothing proves that the process has created the evidence ids: their traces are [Claimed],
+// never Known. [Evidence] is what the ids show.
+//
+// With a [*CollisionError] the member is valid: another live process has the same process
+// value, and both are recorded. The error wraps [ErrEvidence] if an evidence id is older
+// than the process, is from the future, or contains another host or pid. It wraps
+// [gpid.ErrNoProcess] if no process has o.PID. Otherwise Adopt is like [Registry.Register].
 func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOptions) (*Member, error) {
 	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()
@@ -96,10 +93,9 @@ func (r *Registry) self(o *RegisterOptions) (Process, error) {
 	return r.here.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
 }
 
-// Describe returns what the kernel shows of the process o.PID of this host, which need
-// not be recorded, with what o says of it. It needs Linux. The error wraps
-// [gpid.ErrNoProcess] if there is no such process, and [gpid.ErrInvalid] if o.Addr is
-// not an address.
+// Describe returns what the kernel shows of process o.PID, together with what o says.
+// Nothing is recorded. It works on Linux only. The error wraps [gpid.ErrNoProcess] if there
+// is no such process, [gpid.ErrInvalid] for an invalid o.Addr, or [ErrDescription].
 func Describe(o *AdoptOptions) (Process, error) {
 	o = new(*cmp.Or(o, &AdoptOptions{}))
 	kernel, err := gpid.ProcessOf(o.PID)

@@ -15,22 +15,20 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// RegisterRemote records a process that cannot use this package, such as a program
-// in another language that calls the HTTP API. It claims a process block for it
-// that no other process ever had, [Process.Block]. The caller passes the heartbeats
-// of the process to [Registry.Heartbeat] with its [Process.Key]; nothing else shows
-// that it is alive. Each call is a process of its own, whatever its GPID, unless
-// o.Key says that it repeats another. It fails if o.Interval is too short, with an
-// error that wraps [ErrKey] or [ErrEnded] if the process of o.Key is another one or has
-// ended, or with the error of the store. A nil o stands for the zero RemoteOptions.
+// RegisterRemote records a process that cannot use this package, such as a client of the
+// HTTP API in another language. It claims a process block for the process, [Process].Block,
+// that no other process ever had. The caller passes each heartbeat to [Registry.Heartbeat],
+// with the key that [Process.Key] returns; nothing else shows that the process is alive.
+// Each call records another process, even with the same GPID, unless o.Key is set. The
+// error wraps [ErrDescription], or, if o.Key is set, [ErrKey] or [ErrEnded].
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(*Process) error { return nil })
 }
 
-// AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
-// a driver: it is recorded by one id of each of its process values, with their
-// layout, as by [Registry.Adopt]. The error wraps [ErrEvidence] if the process cannot
-// have created an evidence id. With a [*CollisionError] the process is valid, too.
+// AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with a
+// driver. evidence has one id of each of its process values; layout is the layout of the
+// ids. The error may wrap [ErrEvidence], too. With a [*CollisionError] the process is
+// recorded.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(p *Process) error {
 		err := p.adopt(evidence, layout, p.GPID.Start(), wall(r.options.Now))
@@ -41,7 +39,7 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, evidence []obje
 	})
 }
 
-// recordRemote records a remote process, to whose description adopt adds.
+// recordRemote records a remote process. adopt completes its description.
 func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
 	o = cmp.Or(o, &RemoteOptions{})
 	described := Process{GPID: g, Member: randomID(), Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now))}
@@ -95,16 +93,16 @@ func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptio
 	}
 }
 
-// repeatable returns the member of a registration with a key, and the source of its
-// blocks: both are the same for each call with the key, so that it finds its claim.
+// repeatable returns the member of a registration with a key, and the random source of its
+// blocks. Both depend only on the key, so a repeated call finds the claim of the first.
 func repeatable(key string) (member objectid.ID, blocks io.Reader) {
 	source := rand.NewChaCha8(sha256.Sum256([]byte(key)))
 	_, _ = source.Read(member[:]) // never fails
 	return member, source
 }
 
-// earlier returns the process that a call with the key has recorded, or nil, and whether
-// its record was pruned.
+// earlier returns the process that an earlier call with the key has recorded, or nil.
+// pruned reports whether its record was pruned.
 func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned bool, err error) {
 	member, blocks := repeatable(key)
 	for {
@@ -132,8 +130,8 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 	}
 }
 
-// repeated returns the process that was recorded before with the key of p, or an error
-// if that is not p or has ended.
+// repeated returns before, the process that was recorded earlier with the key of p. It
+// returns an error if before is another process or has ended.
 func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, error) {
 	switch {
 	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.EvidenceID != p.EvidenceID:
@@ -144,26 +142,24 @@ func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, e
 	return *before, r.collision(ctx, before)
 }
 
-// Heartbeat records a heartbeat of a remote process with its load, and the time by
-// the clock of the process when it sent the heartbeat, or the zero time. It needs no
-// memory of the process: any Registry of the same store may record it. The error
-// wraps [store.ErrNotFound] if the member is not recorded, or its block belongs to
-// another one after its claim was lost: it has to register again; [ErrEnded] if it
-// has ended, and [ErrSelfManaged] if it is not a remote one. A [*CollisionError] means
-// that the heartbeat is recorded and another live process has the same process
-// value.
+// Heartbeat records a heartbeat of a remote process with its load. clock is what the clock
+// of the process showed when it sent the heartbeat, or the zero time. Any Registry of the
+// same store may record it. The error wraps [store.ErrNotFound] if the process has to
+// register again: the member is not recorded, or its claim was lost and its block belongs
+// to another process. It wraps [ErrEnded] if the process has ended, and [ErrSelfManaged] if
+// it is not remote. With a [*CollisionError] the heartbeat is recorded.
 func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock time.Time) (Process, error) {
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Load: load, Clock: clock}, nil)
 }
 
-// End records that a remote process ended age ago, which may be before its registration, and
-// why. The errors are those of [Registry.Heartbeat].
+// End records that a remote process ended for a reason, in words, some time ago. That may
+// be before its registration. The errors are those of [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, k MemberKey, reason string, age time.Duration) (Process, error) {
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Age: age}, &End{Reason: reason})
 }
 
-// writeRemote records a heartbeat, or with its age an end, on top of what others record
-// at the same time: none of it is lost, and nothing follows an end.
+// writeRemote records a heartbeat, or an end at the time of b. It keeps what others record
+// at the same time, and records nothing after an end.
 func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End) (Process, error) {
 	load := &b.Load
 	if end != nil {
@@ -187,7 +183,7 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 	}
 }
 
-// sentAgo makes the next heartbeat of c the one that b was when it was sent.
+// sentAgo sets the clocks of c to when b was sent.
 func (c *recorder) sentAgo(b *RemoteHeartbeat) {
 	c.clock.ago = b.Age
 	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, wall(c.clock.now).Add(-b.Age)) })
@@ -197,10 +193,10 @@ func (c *recorder) sentAgo(b *RemoteHeartbeat) {
 type RemoteHeartbeat struct {
 	Member MemberKey
 	Load   Load
-	// Clock is the time by the clock of the process when it sent the heartbeat, or
-	// the zero time.
+	// Clock is what the clock of the process showed when it sent the heartbeat, or the zero
+	// time.
 	Clock time.Time
-	// Age is how long ago it sent the heartbeat: that of one that was kept while the
-	// store was away. Those of a process come in their order.
+	// Age is how long ago the process sent the heartbeat, for example because the store
+	// could not be reached since.
 	Age time.Duration
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// newSamples are samples of a process, in order of time, that are to be stored.
+// newSamples are samples of a process, in order of time, that are not stored yet.
 type newSamples struct {
 	block   string
 	samples []Sample
 }
 
 // putSamples stores samples of processes with few calls of the store. It may be called
-// again with the same samples of a process and later ones.
+// again with the same samples and later ones.
 func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 	for {
 		all = slices.DeleteFunc(slices.Clone(all), func(n newSamples) bool { return len(n.samples) == 0 })
@@ -52,9 +52,9 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 	}
 }
 
-// merge puts the documents of a process that begin from a time to another, at most an
-// hour later, into one, with samples that are at least every apart. It may be called
-// again after an error: samples that are in two documents are read once.
+// merge joins the documents of a process that begin between two times, at most an hour
+// apart, into one. It keeps samples that are at least every apart. It may be called again
+// after an error: a sample in two documents is read once.
 func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, every time.Duration) error {
 	found, err := findMany[sampleDoc](ctx, r.store, sampleRecords, []store.Range{sampleRange(block, from, to)}, fewSamples)
 	if err != nil || len(found[0]) == 0 {
@@ -84,8 +84,8 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	return nil
 }
 
-// deleteSamples deletes the documents of processes that have only samples from
-// before a time, and returns how many samples that are.
+// deleteSamples deletes the documents that contain only samples from before a time, and
+// returns the number of these samples.
 func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before time.Time) (n int64, err error) {
 	ranges := each.Of(blocks, func(block string) store.Range { return sampleRange(block, time.Time{}, before) })
 	found, err := findMany[sampleDoc](ctx, r.store, sampleRecords, ranges, fewSamples)

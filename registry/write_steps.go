@@ -15,8 +15,8 @@ import (
 // errOverwritten means that another recorder has written the living record.
 var errOverwritten = errors.New("registry: the record was written by another process")
 
-// check finds the rivals of the process, and finds out what was lost, for the next
-// steps. known and doc are as in store.
+// check looks for rivals of the process and for lost documents, which next then makes due
+// again. known and doc are as in store.
 func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) (err error) {
 	p := c.process()
 	if known == nil {
@@ -51,9 +51,10 @@ func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) 
 	return err
 }
 
-// putLiving stores the living record, also if it was deleted. It replaces only what this
-// recorder has stored itself, or was opened with: the error wraps errOverwritten if another
-// recorder has written it. Without an error the record may still have to be written again.
+// putLiving stores the living record, even if it was deleted. It replaces only what this
+// recorder has stored or was opened with. If another recorder has written the record, the
+// error wraps errOverwritten. Even without an error the record may have to be written
+// again.
 func (c *recorder) putLiving(ctx context.Context) (err error) {
 	l := livingOf(&c.p, len(c.unstored))
 	c.inFlight = append(c.inFlight, l.write)
@@ -108,7 +109,7 @@ func (c *recorder) confirm(stored bson.Raw, write [8]byte) {
 	c.stored, c.storedWrite, c.storedBeat, c.inFlight = stored, write, c.p.Last, nil
 }
 
-// putRecord stores the record, on top of what others recorded of the process.
+// putRecord stores the record, and keeps what others have recorded about the process.
 func (c *recorder) putRecord(ctx context.Context) error {
 	doc := recordOf(c.process())
 	var before record
@@ -144,9 +145,9 @@ func (c *recorder) putRecord(ctx context.Context) error {
 	return nil
 }
 
-// trim puts the samples in order when an hour of the process has ended: those of the
-// hour that it had its last heartbeat in become one document, those that are a day old
-// are thinned, and old ones are deleted. The newest sample may be in no document yet.
+// trim tidies the samples of the process when one of its hours has ended. It joins the
+// documents of the hour of its last heartbeat, thins samples that are a day old, and
+// deletes those older than keepSamples. The newest sample may not be in a document yet.
 func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
 	r := c.registry
