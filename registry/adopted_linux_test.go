@@ -40,9 +40,9 @@ func TestAdoptedIdsAreClaimed(t *testing.T) {
 	}{
 		"any driver":         {sample(t), objectid.Modern, registry.ByTime, "nothing in it names the process"},
 		"java 2.x":           {sample(t), objectid.Java, registry.ByTime, "nothing in it names the process"},
-		"host and pid":       {classicID(host, pid), objectid.Modern, registry.ByHostAndPID, "which has host " + host + " and pid "},
-		"classic, with host": {classicID(host, pid), objectid.Classic, registry.ByHostAndPID, "which has host " + host + " and pid "},
-		"java 3.x":           {classicID("another name", pid), objectid.Classic, registry.ByPID, "which has pid "},
+		"host and pid":       {classicID(host, pid), objectid.Modern, registry.ByHostAndPID, "which contains host " + host + " and pid "},
+		"classic, with host": {classicID(host, pid), objectid.Classic, registry.ByHostAndPID, "which contains host " + host + " and pid "},
+		"java 3.x":           {classicID("another name", pid), objectid.Classic, registry.ByPID, "which contains pid "},
 	} {
 		s := newStore(t)
 		m, err := adopt(t.Context(), s, c.id, options{PID: pid, Layout: c.layout})
@@ -74,11 +74,11 @@ func TestAdoptRefusesIdsOfOthers(t *testing.T) {
 		layout objectid.Layout
 		want   string
 	}{
-		"another process of this host":    {classicID(host, pid+1), objectid.Modern, "was created on host " + host + " by process "},
-		"the same, of the classic layout": {classicID(host, pid+1), objectid.Classic, "was created on host " + host + " by process "},
-		"a process with another pid":      {classicID("another name", pid+1), objectid.Classic, "was created by process "},
-		"an end of a range":               {objectid.MinAt(time.Now()), objectid.Modern, "is only a time"},
-		"a good one, and one of another":  {classicID(host, pid+1), objectid.Modern, "by process "},
+		"another process of this host":    {classicID(host, pid+1), objectid.Modern, "names host " + host + " and pid "},
+		"the same, of the classic layout": {classicID(host, pid+1), objectid.Classic, "names host " + host + " and pid "},
+		"a process with another pid":      {classicID("another name", pid+1), objectid.Classic, " names pid "},
+		"an end of a range":               {objectid.MinAt(time.Now()), objectid.Modern, "is a bound of a time range"},
+		"a good one, and one of another":  {classicID(host, pid+1), objectid.Modern, " and pid "},
 	} {
 		_, err := options{}.registry(s).Adopt(t.Context(), []objectid.ID{sample(t), c.id}, &registry.AdoptOptions{PID: pid, Layout: c.layout})
 		if c.layout == objectid.Classic {

@@ -115,7 +115,7 @@ func TestKeysOfOthers(t *testing.T) {
 		want       string
 	}{
 		{"oid.living", bson.D{{Key: "_id", Value: "short"}, {Key: "d", Value: []byte("data")}}, `"short"`},
-		{"oid.living", bson.D{{Key: "_id", Value: objectid.New()}, {Key: "d", Value: []byte("data")}}, "as _id"},
+		{"oid.living", bson.D{{Key: "_id", Value: objectid.New()}, {Key: "d", Value: []byte("data")}}, "in _id"},
 		{"oid.living", bson.D{{Key: "_id", Value: "a1b2c3d4e5"}, {Key: "d", Value: "text"}}, `"a1b2c3d4e5"`},
 		{"oid.samples", bson.D{{Key: "_id", Value: "BLOCK:noon"}}, "BLOCK:noon"},
 		{"oid.samples", bson.D{{Key: "_id", Value: "BLOCK:0000000000001"}, {Key: "d", Value: []byte{0}}}, "BLOCK:0000000000001"}, // of no sample

@@ -257,7 +257,7 @@ func TestJoinOffline(t *testing.T) {
 	eventually(t, "registered", func() bool { return m.Err() == nil })
 	time.Sleep(1100 * time.Millisecond)
 	after := m.Generator().New()
-	if tr := trace(t, r, before); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "confirmed only from") {
+	if tr := trace(t, r, before); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "the process was recorded only at") {
 		t.Errorf("made before it was registered: %s, certain %v, %q", tr.Verdict, tr.Certain, tr.Reason)
 	}
 	eventually(t, "the next id is certain", func() bool { tr := trace(t, r, after); return tr.Verdict == registry.Known && tr.Certain })

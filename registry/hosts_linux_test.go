@@ -62,7 +62,7 @@ func TestTraceByHostAndPID(t *testing.T) {
 	}
 	// A host that is recorded, and another pid of it.
 	if tr := trace(t, r, classicID("db1", 4712)); tr.Verdict != registry.Unknown || tr.Classic == nil || tr.Classic.Host != "db1" ||
-		!strings.Contains(tr.Reason, "is host db1, pid 4712, of which no process is recorded") {
+		!strings.Contains(tr.Reason, "is host db1, where no process with pid 4712 is recorded") {
 		t.Errorf("another pid of the host: %s (%s) %+v", tr.Verdict, tr.Reason, tr.Classic)
 	}
 	if tr := trace(t, r, classicID("db2", 4711)); tr.Verdict != registry.Unknown || tr.Classic != nil {
@@ -90,7 +90,7 @@ func TestTraceByThisHost(t *testing.T) {
 	pid, kill := sleeper(t)
 	time.Sleep(1100 * time.Millisecond) // the start of a process is known to a second
 	id := classicID(host, pid)
-	if tr := trace(t, r, id); tr.Verdict != registry.Unknown || !strings.Contains(tr.Reason, "of which no process is recorded") {
+	if tr := trace(t, r, id); tr.Verdict != registry.Unknown || !strings.Contains(tr.Reason, "where no process with pid ") {
 		t.Errorf("before the adoption: %s (%s)", tr.Verdict, tr.Reason)
 	}
 	m, err := adopt(t.Context(), s, sample(t), options{PID: pid})

@@ -35,7 +35,7 @@ func (m *candidate) ran(at time.Time) (class, string) {
 	}
 	switch {
 	case m.copied(at):
-		return possible, fmt.Sprintf("after %s the process was copied: it or its copy created the id", m.Copied.Format(time.RFC3339))
+		return possible, fmt.Sprintf("the process was copied after %s: it or its copy created the id", m.Copied.Format(time.RFC3339))
 	case inside && byOffset:
 		return possible, m.clockReason()
 	case inside:
@@ -54,9 +54,9 @@ func (m *candidate) ran(at time.Time) (class, string) {
 	case m.State == Late:
 		return possible, after + "late"
 	case m.State == Alive:
-		return unlikely, after + "alive: in the future, unless its clock was set ahead"
+		return unlikely, after + "alive: the id is from the future, unless the clock of the process was set ahead"
 	case m.Presumed:
-		after += "presumed dead: later ones may have found no store"
+		after += "presumed dead: its later heartbeats may not have reached the store"
 	default:
 		after += "dead: when it died is not known"
 	}
@@ -99,9 +99,9 @@ func (m *candidate) confirmedFrom() time.Time {
 // after its life.
 func (p *Process) clockReason() string {
 	if p.Clock == nil {
-		return "the clock of the process is not known, and may be off by this much"
+		return "the clock of the process is not known, so it may have run at that time"
 	}
-	return fmt.Sprintf("the clock of the process was %v when it was read, and may have been set since", p.Clock)
+	return fmt.Sprintf("the clock of the process was %v when it was read, but it may have been set since", p.Clock)
 }
 
 // candidate is a process that may have created an id, by one of its values.

@@ -131,7 +131,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 		return set(Dead, "process %d of this host %s", p.Kernel.PID, gone)
 	}
 	if !p.Gone.IsZero() {
-		return set(Dead, "it no longer ran when its host looked at it, and recorded no end")
+		return set(Dead, "its host found that it no longer ran; it recorded no end")
 	}
 	since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic)
 	switch {

@@ -76,7 +76,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			return t, err
 		}
 		if !recorded {
-			t.Reason = "the process block was claimed by a process that was never recorded, " + cl.Process
+			t.Reason = "the process block belongs to a process that was never recorded: " + cl.Process
 			continue
 		}
 		m := newCandidate(s, cl)
@@ -139,7 +139,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 		last := &others[len(others)-1]
 		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
 	default:
-		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID)
+		t.Reason = fmt.Sprintf("%s, where no process with pid %d is recorded", where, t.Classic.PID)
 	}
 	return nil
 }
@@ -167,10 +167,10 @@ func addCandidate(to []candidate, m candidate) []candidate {
 func (r *Registry) explain(ctx context.Context, t *Trace, p *candidate, others []candidate) error {
 	t.Verdict, t.Adopted, t.Reason = Known, p.claim, p.doubt
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
-		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
+		t.Reason = fmt.Sprintf("the process was recorded only at %s, after the id was created", p.confirmed.Format(time.RFC3339))
 	}
 	if t.Reason == "" && len(others) > 0 {
-		t.Reason = fmt.Sprintf("unless %v created it, which is recorded with the same process value: %s", others[0].GPID, others[0].doubt)
+		t.Reason = fmt.Sprintf("process %v is recorded with the same process value and may have created the id: %s", others[0].GPID, others[0].doubt)
 	}
 	if t.Certain = t.Reason == ""; t.Certain {
 		t.Reason = "the process had its process value at that time"
@@ -224,9 +224,9 @@ func unknown(id objectid.ID) Trace {
 func (a *Adopted) describe(p *Process) string {
 	switch a.Evidence {
 	case ByHostAndPID:
-		return fmt.Sprintf("claimed by evidence id %v, which has host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())
+		return fmt.Sprintf("claimed by evidence id %v, which contains host %s and pid %d of the process", a.EvidenceID, p.Host, p.GPID.PID())
 	case ByPID:
-		return fmt.Sprintf("claimed by evidence id %v, which has pid %d of the process", a.EvidenceID, p.GPID.PID())
+		return fmt.Sprintf("claimed by evidence id %v, which contains pid %d of the process", a.EvidenceID, p.GPID.PID())
 	case ByTime:
 		return fmt.Sprintf("claimed by evidence id %v, which was created while the process ran; nothing in it names the process", a.EvidenceID)
 	}

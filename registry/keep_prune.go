@@ -38,7 +38,7 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {
-		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative duration", keep.Samples, keep.Records)
+		return done, fmt.Errorf("registry: prune: negative duration: samples %v, records %v", keep.Samples, keep.Records)
 	}
 	now := wall(r.options.Now)
 	records := now.Add(-keep.Records)

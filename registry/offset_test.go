@@ -49,7 +49,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 					if tr := trace(t, r, own()); tr.Verdict != verdict || !sampled && !tr.Certain {
 						t.Errorf("an id from %s: %s, certain %v (%s)", when, tr.Verdict, tr.Certain, tr.Reason)
 					} else if sampled && off == 0 && strings.Contains(tr.Reason, "claimed by evidence id") { // its clock is right
-					} else if !tr.Certain && !strings.Contains(tr.Reason, "the clock of the process was ") && !strings.Contains(tr.Reason, "confirmed only from") {
+					} else if !tr.Certain && !strings.Contains(tr.Reason, "the clock of the process was ") && !strings.Contains(tr.Reason, "the process was recorded only at") {
 						t.Errorf("an id from %s is not certain, and the reason is %q", when, tr.Reason)
 					}
 				}

@@ -72,7 +72,7 @@ func TestIdleDuringAnOutage(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		for wait := time.Duration(0); wait < 11*interval; wait += interval {
 			st := statusOf(t, r, p.GPID)
-			if st.State != registry.Late || !strings.Contains(st.Reason, "did not ask the store for 10m0s") {
+			if st.State != registry.Late || !strings.Contains(st.Reason, "did not use the store for 10m0s") {
 				t.Fatalf("%v later: %s (%s), want late", wait, st.State, st.Reason)
 			}
 			if tr := trace(t, r, during); tr.Verdict != registry.Known || tr.Certain {

@@ -220,7 +220,7 @@ func checkInterval(given time.Duration) (time.Duration, error) {
 	case given == 0:
 		return defaultInterval, nil
 	case given < MinInterval || given > MaxInterval:
-		return 0, fmt.Errorf("registry: interval %v, want %v to %v", given, MinInterval, MaxInterval)
+		return 0, fmt.Errorf("registry: interval %v: want %v to %v", given, MinInterval, MaxInterval)
 	}
 	return given, nil
 }

@@ -56,7 +56,7 @@ func (s *sampler) take() (load Load, err error) {
 	defer func() {
 		// procfs slices the file without checking its length.
 		if p := recover(); p != nil {
-			err = fmt.Errorf("stat is cut short: %v", p)
+			err = fmt.Errorf("its stat file is truncated: %v", p)
 		}
 		if end := s.running(); endOf(end) != "" { // an unreadable file alone does not show that
 			err = end
@@ -87,7 +87,7 @@ func (s *sampler) take() (load Load, err error) {
 		return load, err
 	}
 	if known := s.kernel != (gpid.Process{}); known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
-		return load, errors.New("stat belongs to another process, or to one that has ended")
+		return load, errors.New("its stat file belongs to another process or to one that has ended")
 	}
 	for i := range loadFields {
 		if f := &loadFields[i]; f.proc != nil {

@@ -67,7 +67,7 @@ func appendSamples(b []byte, samples []Sample) []byte {
 }
 
 // errCutShort means that stored bytes are not what this package writes.
-var errCutShort = errors.New("its bytes are cut short or not those of a registry")
+var errCutShort = errors.New("data is truncated or was not written by this package")
 
 // reader reads binary data of documents. After an error it returns zeros.
 type reader struct {

@@ -76,7 +76,7 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 	key, isKey := raw.Lookup("_id").StringValueOK()
 	_, data, isData := raw.Lookup("d").BinaryOK()
 	if !isKey || !isData {
-		err = fmt.Errorf("%v: want text as _id, and binary data as d", raw.Lookup("_id"))
+		err = fmt.Errorf("document %v: want a string in _id and binary data in d", raw.Lookup("_id"))
 	}
 	return key, data, err
 }
@@ -117,7 +117,7 @@ func unlessNotFound(err error) error {
 }
 
 // errUnchanged is returned by a change function of amend to leave the document as it is.
-var errUnchanged = errors.New("as it is")
+var errUnchanged = errors.New("unchanged")
 
 // amend changes the document with a key and returns it. If another writer changes it at the
 // same time, amend reads it and calls change again. An error of change ends amend.

@@ -33,7 +33,7 @@ func (d *endedDoc) read(raw bson.Raw) error {
 	key, _ := raw.Lookup("_id").StringValueOK()
 	digits, process, ok := strings.Cut(key, ":")
 	if _, err := strconv.ParseInt(digits, 10, 64); err != nil || !ok {
-		return fmt.Errorf("key %q, want milliseconds:process", key)
+		return fmt.Errorf("key %q: want milliseconds:process", key)
 	}
 	*d = endedDoc{Key: key, Format: format, raw: raw, process: process}
 	return nil

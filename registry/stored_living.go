@@ -111,7 +111,7 @@ func (l *living) latest() int64 {
 func (l *living) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err == nil && len(key) < 8 {
-		err = fmt.Errorf("%q: want a block and the member as _id", key)
+		err = fmt.Errorf("_id %q: want a block and a member", key)
 	}
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func (o *outages) recent(p *Process) string {
 		return fmt.Sprintf("the store did not answer %v ago", ago)
 	}
 	if ago, recent := within(o.woke); recent {
-		return fmt.Sprintf("until %v ago this registry did not ask the store for %v, so it does not know whether the store was away", ago, o.slept.Round(time.Second))
+		return fmt.Sprintf("this program did not use the store for %v until %v ago, so it cannot tell whether the store was reachable", o.slept.Round(time.Second), ago)
 	}
 	return ""
 }

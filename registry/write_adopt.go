@@ -26,7 +26,7 @@ func (p Process) Check(evidence []objectid.ID, layout objectid.Layout) ([]Adopte
 // is then unchanged.
 func (p *Process) adopt(evidence []objectid.ID, layout objectid.Layout, started, now time.Time) error {
 	if len(evidence) == 0 {
-		return fmt.Errorf("%w: there is none", ErrEvidence)
+		return fmt.Errorf("%w: no evidence id was given", ErrEvidence)
 	}
 	var added []Adopted
 	for _, id := range evidence {
@@ -58,13 +58,13 @@ func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now t
 	early, late := p.slack()
 	switch {
 	case id.IsZero():
-		return "", fmt.Errorf("%w: it is the zero id", ErrEvidence)
+		return "", fmt.Errorf("%w: the id is zero", ErrEvidence)
 	case id == objectid.MinAt(created):
-		return "", fmt.Errorf("%w: %v is only a time", ErrEvidence, id)
+		return "", fmt.Errorf("%w: %v is a bound of a time range, not a generated id", ErrEvidence, id)
 	case created.After(now.Add(max(tolerance, late))):
-		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrEvidence, id, created.Format(time.RFC3339))
+		return "", fmt.Errorf("%w: %v is from the future, created at %s", ErrEvidence, id, created.Format(time.RFC3339))
 	case created.Before(started.Add(-early).Truncate(time.Second)):
-		return "", fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrEvidence,
+		return "", fmt.Errorf("%w: %v was created at %s, before the process started at %s", ErrEvidence,
 			id, created.Format(time.RFC3339), started.Format(time.RFC3339))
 	}
 	machine, pid := classic.Split(id)
@@ -73,11 +73,11 @@ func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now t
 	case layout == objectid.Java:
 		return ByTime, nil
 	case onHost && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrEvidence, id, p.Host, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v names host %s and pid %d, but the process has pid %d", ErrEvidence, id, p.Host, pid, p.GPID.PID())
 	case onHost:
 		return ByHostAndPID, nil
 	case layout == objectid.Classic && !fits:
-		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrEvidence, id, pid, p.GPID.PID())
+		return "", fmt.Errorf("%w: %v names pid %d, but the process has pid %d", ErrEvidence, id, pid, p.GPID.PID())
 	case layout == objectid.Classic: // some drivers derive the machine bytes from the network interfaces
 		return ByPID, nil
 	}

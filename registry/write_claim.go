@@ -107,7 +107,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, cl claim, g 
 		}
 		return block, err
 	}
-	return "", fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
+	return "", fmt.Errorf("registry: claim a block: %d randomly drawn blocks in a row belong to other processes", maxDraws)
 }
 
 // drawBlock returns a random block other than 00000000, which bounds of time ranges have.
@@ -123,7 +123,7 @@ func drawBlock(random io.Reader) (block string, err error) {
 }
 
 // errTaken means that a block belongs to another process.
-var errTaken = errors.New("block is taken")
+var errTaken = errors.New("block belongs to another process")
 
 // insertClaim inserts cl under its unique key. An existing claim is a success if it has the
 // member of cl: then the answer to an earlier insert was lost. Otherwise the error wraps

@@ -75,7 +75,7 @@ func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
 			again = append(again, all[i])
 		default:
-			return fmt.Errorf("registry: complete record of %v: %w", all[i].living.gpid, err)
+			return fmt.Errorf("registry: mark record of %v as final: %w", all[i].living.gpid, err)
 		}
 	}
 	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {

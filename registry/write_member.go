@@ -275,7 +275,7 @@ func (m *Member) note(err error) {
 	log := m.recorder.registry.options.Log
 	switch {
 	case err != nil && (before == nil || errors.Is(err, ErrCollision) != errors.Is(before, ErrCollision)):
-		log.Warn("registry heartbeat", "gpid", m.GPID(), "error", err)
+		log.Warn("registry heartbeat failed", "gpid", m.GPID(), "error", err)
 	case err == nil && before != nil:
 		log.Info("registry heartbeat works again", "gpid", m.GPID())
 	}

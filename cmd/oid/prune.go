@@ -11,10 +11,10 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-const pruneHelp = `Delete the samples of processes that ended before --samples, and the records of
-processes whose last heartbeat is older than --records. Processes that are alive
-keep their record. Process blocks stay claimed for ever, so that none is given to
-another process, and ids with them are still traced. "oid serve" does the same once an
+const pruneHelp = `Delete the load samples of processes that ended longer than --samples ago, and the
+records of processes whose last heartbeat is longer than --records ago. Processes
+that are alive keep their records. Process blocks are never given to another
+process, and ids of deleted processes can still be traced. "oid serve" prunes once an
 hour.`
 
 func newPruneCommand(std streams) *cobra.Command {
@@ -50,13 +50,13 @@ func newPruneCommand(std streams) *cobra.Command {
 	}
 	where.addFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&samples, "samples", "7d", "keep load samples for this `DURATION` after their process has ended, such as 36h or 7d")
+	f.StringVar(&samples, "samples", "7d", "keep load samples for this `DURATION` after their process ended, such as 36h or 7d")
 	f.StringVar(&records, "records", "365d", "keep records for this `DURATION` after the last heartbeat")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
-// positive reads a duration above 0.
+// positive reads a duration greater than 0.
 func positive(flag, s string) (time.Duration, error) {
 	d, err := timerange.Duration(s, time.Now())
 	if err != nil || d <= 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// listing are the flags of oid ps.
+// listing has the flags of oid ps.
 type listing struct {
 	all    bool
 	at     string
@@ -28,20 +28,21 @@ type listing struct {
 	zone   zone
 }
 
-const psHelp = `List the recorded processes that are alive or late; with --all also those that
-are dead or ended. With --at, list all runs at an address, in order: several runs
-show restarts.
+const psHelp = `List the recorded processes that are alive or late. With --all, also list those
+that are dead or ended. With --at, list all runs at an address, ordered by start;
+several runs show restarts.
 
 States:
   alive  the kernel of this host shows the process, or its heartbeats arrive
-  late   the heartbeats of a process of another host have stopped, or its clock
-         differs; "oid serve", while it runs, finds out whether it is alive or dead
-  dead   the process ended without a report, or three heartbeats are missing: of a
-         process of another host, while "oid serve" watched it
+  late   the process is on another host, and its heartbeats have stopped or its
+         clock differs; a running "oid serve" finds out whether it is alive or dead
+  dead   the process ended without reporting its end, or three heartbeats are
+         missing; for another host, "oid serve" must have waited for them
   ended  the process reported its end
-A "!" marks live processes with the same process value: their ids can collide.
+A "!" after the state means that live processes have the same process value: their
+ids can collide.
 
-CPU is the average since the process started.`
+CPU is the average number of processors in use since the process started.`
 
 func newPsCommand(std streams) *cobra.Command {
 	var (
@@ -72,7 +73,7 @@ func newPsCommand(std streams) *cobra.Command {
 	f.BoolVarP(&l.all, "all", "a", false, "also list processes that are dead or ended")
 	f.StringVar(&l.at, "at", "", "list all runs at this `ADDRESS`, ip:port")
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
-	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
+	f.StringVar(&l.host, "host", "", "list only processes on this `HOST`")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
 	stringForms(registry.States()).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
 	l.asJSON.addFlag(cmd, jsonObjects)
@@ -133,12 +134,12 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	}
 	empty, err := warnIfEmpty(ctx, std, r)
 	if err == nil && !empty {
-		std.warn("no process matches; oid ps --all lists all that are recorded")
+		std.warn("no process matches; to list all recorded processes, run: oid ps --all")
 	}
 	return err
 }
 
-// processRow is a line of the table for a process of a name, with times in the zone of now.
+// processRow returns the row of the table for p, with times in the time zone of now.
 func processRow(p registry.Status, name string, now time.Time) []string {
 	state := string(p.State)
 	if len(p.Rivals) > 0 {
@@ -157,11 +158,11 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 	}
 }
 
-// warnIfEmpty warns if r has no process, as one of a store that nobody meant.
+// warnIfEmpty warns if r has no processes: the user may have meant another store.
 func warnIfEmpty(ctx context.Context, std streams, r *registry.Registry) (empty bool, err error) {
 	recorded, err := r.List(ctx, registry.Query{Limit: 1})
 	if empty = err == nil && len(recorded.Processes) == 0; empty {
-		std.warn("no processes recorded; name another store with --store or OID_STORE")
+		std.warn("no processes are recorded in this store; select another one with --store or OID_STORE")
 	}
 	return empty, err
 }

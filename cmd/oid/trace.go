@@ -16,15 +16,17 @@ import (
 )
 
 const traceHelp = `Show which process created an ObjectId, when that process started and ended, and
-its load at the creation time. Ids are arguments, or come from standard input if
-there are none or one is "-"; they are read as they are pasted, as by oid inspect.
+its load at the creation time. Without arguments, or with the argument "-", ids are
+read from standard input. Ids may have any form that oid inspect reads.
 
-The verdict is "known" if one registered process owned the id's process value at
-the creation time; "claimed" if one was adopted with it, or if the id has the host
-and the pid of a recorded process, which is not proven; "unknown" if none has ever
-had it; "conflict" if it is proven that no process on record had it then; and
-"collision" if several are recorded with it. Exit code 1 means that at least one
-piece of the input is not an ObjectId; all others are shown.`
+Verdicts:
+  known      one registered process owned the process value of the id at that time
+  claimed    one process was adopted with the process value, or has the host and
+             the pid that the id contains; neither is proof
+  unknown    no recorded process has ever had the process value
+  conflict   it is proven that no recorded process had the process value at that time
+  collision  several recorded processes may have created the id
+Exit code 1 means that part of the input is not an ObjectId; all ids are shown.`
 
 func newTraceCommand(std streams) *cobra.Command {
 	var (
@@ -70,7 +72,7 @@ func newTraceCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// traceText returns a trace for people.
+// traceText formats a trace for people.
 func traceText(t registry.Trace, z *zone) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
@@ -111,8 +113,8 @@ func nearest(t registry.Trace) *registry.Sample {
 	return t.Before
 }
 
-// sampleOffset returns how far from the id a sample was taken; the time of the id is a
-// whole second.
+// sampleOffset formats how long before or after the id a sample was taken, in whole
+// seconds like the time of the id.
 func sampleOffset(d time.Duration) string {
 	switch d = d.Truncate(time.Second); {
 	case d < 0:
