@@ -43,15 +43,15 @@ const exitCodesHelp = `The exit codes of all commands:
 "oid verify" also returns 1 if a promise is broken, and
   3    there is no verdict, for example because its command failed or hangs
 
-"oid lock" returns the exit code of its command or of --elsewhere, or 128 plus the number of
-the signal that ended it, as shells show it, or
+"oid lock" returns the exit code of its command or of --elsewhere. If a signal ends the
+command, it returns 128 plus the number of the signal, as shells do. Otherwise it returns
   123  the lock was lost before its release
-  124  another has the lock, and it was not free in time (--wait)
+  124  somebody else held the lock, and it was not free in time (--wait)
   125  oid itself failed: for example Redis did not answer, so that nobody knows
        whether the lock is free
   126  the command cannot be run
   127  there is no such command
-With --status and --list it returns 0, or 1 if that failed.`
+With --status and --list, it returns 0, or 1 if it failed.`
 
 // newTopics returns the topics of help: what concerns several commands, and the details
 // of those whose help would be long.

@@ -21,8 +21,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// listen opens a listener: the socket that systemd passes, a Unix socket (unix:PATH) of
-// unix, or a TCP address. chosen means that --listen names it.
+// listen opens a listener: on the socket that systemd has passed, or else on the address,
+// which is a Unix socket (unix:PATH) or a TCP address. chosen reports that --listen was
+// given. unix are the settings of a Unix socket.
 func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (net.Listener, error) {
 	passed, err := activation.Listeners()
 	switch {
@@ -50,7 +51,7 @@ func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (
 	return l, nil
 }
 
-// checkAddress returns an error for a value of --listen that can never become right.
+// checkAddress returns an error if a value of --listen is invalid.
 func checkAddress(ctx context.Context, address string) error {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		if path == "" {
@@ -68,7 +69,7 @@ func checkAddress(ctx context.Context, address string) error {
 	return nil
 }
 
-// urlOf is the URL of the address of a listener, for people.
+// urlOf returns the URL of a listener, to show to people.
 func urlOf(a net.Addr, secure bool) string {
 	if a.Network() == "unix" {
 		return "unix:" + a.String()
@@ -79,23 +80,22 @@ func urlOf(a net.Addr, secure bool) string {
 	return "http://" + a.String()
 }
 
-// notify tells systemd, if it has started this program, that it serves, and at the end of
-// ctx that it stops.
+// notify tells systemd that this program serves and, when ctx ends, that it stops. It does
+// nothing if systemd has not started this program.
 func notify(ctx context.Context) {
 	if sent, _ := daemon.SdNotify(false, daemon.SdNotifyReady); sent {
 		context.AfterFunc(ctx, func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) })
 	}
 }
 
-// serverTLS returns the configuration for a certificate and its key, whose files are read
-// again when a second has passed. While they cannot be read, which warn is told, the
-// certificate stays the one before.
+// serverTLS returns the configuration for a certificate and its key. It reads their files
+// again at most once per second. If that fails, it calls warn and keeps the last certificate.
 func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) {
 	if certFile == "" && keyFile == "" {
 		return nil, nil
 	}
 	if certFile == "" || keyFile == "" {
-		return nil, usagef("--tls-cert and --tls-key need each other")
+		return nil, usagef("give both --tls-cert and --tls-key, or neither")
 	}
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
@@ -119,10 +119,10 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS12}, nil
 }
 
-// unixFlags are the flags --mode and --group of a Unix socket.
+// unixFlags are the settings of a Unix socket: the flags --mode and --group.
 type unixFlags struct {
 	mode, group string
-	makeFolder  bool // of a socket that is created
+	makeFolder  bool // create the folder of the socket
 }
 
 func (u *unixFlags) add(f *pflag.FlagSet, mode string) {
@@ -130,7 +130,7 @@ func (u *unixFlags) add(f *pflag.FlagSet, mode string) {
 	f.StringVar(&u.group, "group", "", "`GROUP` of a Unix socket, by name or number")
 }
 
-// check returns an error for a value that can never become right.
+// check returns an error if --mode is invalid.
 func (u *unixFlags) check() error {
 	if _, err := strconv.ParseUint(u.mode, 8, 9); err != nil {
 		return usagef("--mode %s: want permissions in octal digits, such as 0660", u.mode)
@@ -138,7 +138,7 @@ func (u *unixFlags) check() error {
 	return nil
 }
 
-// listen listens on a Unix socket. One that a killed program left behind is replaced.
+// listen listens on a Unix socket. It replaces a socket that a killed program has left.
 func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, error) {
 	if path == "" {
 		return nil, usagef("$XDG_RUNTIME_DIR is not set; name the path of the socket with --listen")
@@ -153,7 +153,7 @@ func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, erro
 		if err == nil {
 			c.Close()
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) { // a busy program may not accept it in time
+		if !errors.Is(err, syscall.ECONNREFUSED) { // a program is there, even if it is too busy to accept
 			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with --listen", path)
 		}
 		if err := os.Remove(path); err != nil {
@@ -170,7 +170,7 @@ func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, erro
 	return l, nil
 }
 
-// apply gives the socket its group and then its permissions.
+// apply sets the group of the socket and then its permissions.
 func (u *unixFlags) apply(path string) error {
 	if u.group != "" {
 		g, err := user.LookupGroup(u.group)

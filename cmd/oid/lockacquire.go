@@ -21,27 +21,27 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// lockOptions say how to wait for a lock and how to hold it.
+// lockOptions say how long to wait for a lock, and how to run a command under it.
 type lockOptions struct {
-	limited bool          // wait no longer than wait
-	wait    time.Duration // 0: not at all
+	limited bool          // --wait was given
+	wait    time.Duration // --wait; 0 means not to wait
 	ttl     time.Duration
 	acquire lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
-	leave   bool          // release the lock when the command ends, whatever it leaves running
+	leave   bool          // release the lock when the command itself ends
 	once    onceFlags
 	slots   int // 0 for a lock without slots
 }
 
-// mayPass reports whether err says that a server could not be reached or did not
-// answer. Other errors of opening, such as a wrong password, come again.
+// mayPass reports whether err says that a server could not be reached or did not answer. oid
+// retries only after such errors; others, such as a wrong password, would come again.
 func mayPass(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF)
 }
 
-// commandLine returns what --status shows of a holder: flags are left out because
-// --locks may hold a password.
+// commandLine returns the command line that --status shows. It omits the flags of oid lock,
+// because --locks may contain a password.
 func commandLine(name string, command []string) string {
 	words := append([]string{"oid", "lock", name, "--"}, command...)
 	for i, w := range words {
@@ -52,19 +52,19 @@ func commandLine(name string, command []string) string {
 	return strings.Join(words, " ")
 }
 
-// connectTime is how long a command without --wait tries to reach the place of the
-// locks: a failover takes some seconds, and a wrong address should be noticed.
+// connectTime is how long oid without --wait tries to reach the backend of the locks. A
+// failover takes some seconds, but a wrong address should be noticed.
 const connectTime = 10 * time.Second
 
-// answerTime is how long oid waits for the place of the locks with --wait 0.
+// answerTime is how long oid with --wait 0 waits for the backend.
 const answerTime = 3 * time.Second
 
-// connectPause is the pause between two attempts to reach the place of the locks.
+// connectPause is the pause between two attempts to reach the backend.
 const connectPause = 100 * time.Millisecond
 
-// open opens the place of the locks. Its error is the reason, or that waiting would never
-// end. The Locker is nil if the place could not be opened; otherwise the caller closes it,
-// also after an error.
+// open opens the backend of the locks. The error says why that failed, or that oid would wait
+// for itself. The Locker is nil if the backend could not be opened; otherwise the caller must
+// close it, even after an error.
 func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, error) {
 	connecting := ctx
 	if !o.limited {
@@ -78,7 +78,7 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 			std.warn("warning: %v; trying again", unanswered(url, err))
 		}
 		time.Sleep(connectPause)
-		// The end of the time is no better reason than that of an earlier attempt.
+		// If the time is over, the error of the earlier attempt says more.
 		if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
 			l, err = again, failed
 		}
@@ -95,8 +95,8 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 // noWait reports whether --wait is 0.
 func (o lockOptions) noWait() bool { return o.limited && o.wait == 0 }
 
-// left returns the time that is left of --wait: 0 if that has no limit, and negative if
-// oid does not wait.
+// left returns the rest of --wait: 0 if there is no limit, and a negative value if oid does
+// not wait.
 func (o lockOptions) left(ctx context.Context) time.Duration {
 	end, limited := ctx.Deadline()
 	switch {
@@ -108,15 +108,15 @@ func (o lockOptions) left(ctx context.Context) time.Duration {
 	return 0
 }
 
-// untilCommand returns the context of the time before the command runs, and a function that
-// ends that time and returns what had interrupted it:
+// untilCommand returns the context of the time before the command runs. It also returns a
+// function that ends that time and returns the signal or error that interrupted it, if any:
 //
-//	                     waiting            after end
-//	signals              ctx ends           are those of the command
-//	the end of parent    ctx ends           does not matter: signals cause it
+//	                     before end         after end
+//	a signal             ctx ends           is for the command
+//	the end of parent    ctx ends           is ignored, because a signal causes it
 //
-// No signal is lost between the two: the goroutine that receives them is gone when end
-// returns, and what it has received is in the cause of ctx.
+// No signal is lost in between: when end returns, the goroutine that receives signals has
+// returned, and a signal that it has received is the cause of ctx.
 func untilCommand(parent context.Context, signals <-chan os.Signal) (ctx context.Context, end func() error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
@@ -133,7 +133,7 @@ func untilCommand(parent context.Context, signals <-chan os.Signal) (ctx context
 	return ctx, sync.OnceValue(func() error {
 		close(over)
 		receiver.Wait()
-		if parent.Err() != nil { // also by a signal that came before the channel was there
+		if parent.Err() != nil { // maybe by a signal that came before signals was made
 			cancel(context.Cause(parent))
 		}
 		return context.Cause(ctx)
@@ -172,9 +172,9 @@ func lockAndRun(parent context.Context, std streams, engine lockEngine, url, nam
 	return o.result(err, end(), url, time.Since(began).Round(time.Millisecond))
 }
 
-// result returns the error of oid lock, with its exit code. err is that of the command or
-// says why it did not run, after which time, and interruption is what had interrupted the
-// waiting.
+// result returns the error of oid lock with its exit code. err is the error of the command,
+// or says why the command did not run; took is the time until then. interruption is the
+// result of the function end of [untilCommand].
 func (o lockOptions) result(err, interruption error, url string, took time.Duration) error {
 	held := (*lock.HeldError)(nil)
 	switch {
@@ -202,8 +202,8 @@ func (o lockOptions) result(err, interruption error, url string, took time.Durat
 	return exitError{exitLockFailed, err}
 }
 
-// refuseNested returns an error if oid itself runs under the lock that it is to
-// wait for, or under a slot of it.
+// refuseNested returns an error if oid runs under the same lock, or under a slot of it: it
+// would wait for itself.
 func refuseNested(ctx context.Context, l lock.Locker, name string) error {
 	outer := outerOwners()
 	if len(outer) == 0 {
@@ -219,12 +219,12 @@ func refuseNested(ctx context.Context, l lock.Locker, name string) error {
 	return errors.Join(err1, err2)
 }
 
-// killMargin is the part of the TTL that is left when oid kills a command, so that
-// all of it has ended before the lock does. oid may be late on a busy machine, and
-// a process that is killed may be starting another.
+// killMargin is the part of the TTL that is left when oid kills a command. oid may be late on
+// a busy machine, and a killed process may just be starting another. All of them must have
+// ended before the lock ends.
 const killMargin = 20
 
-// hold takes the lock, runs a command by work and releases the lock.
+// hold takes the lock, calls work and releases the lock.
 func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name string, work func(*lock.Lease, ...string) error) error {
 	try := l.Acquire
 	if o.noWait() {
@@ -247,7 +247,7 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	return err
 }
 
-// runUnder runs a command under a lease, with variables in its environment.
+// runUnder runs a command under a lease. env are further variables of its environment.
 func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal, command, env []string) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
@@ -255,7 +255,7 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 	end, failed := job.Run(cmd, lease, signals, job.Options{
 		Margin: o.ttl / killMargin, Grace: o.grace, Leave: o.leave,
 		Expiring: func(left time.Duration) {
-			std.warn("the lock cannot be renewed; it ends in %v", left.Round(time.Millisecond))
+			std.warn("the lock cannot be renewed and ends in %v; ending the command", left.Round(time.Millisecond))
 		},
 		Left: func() {
 			std.warn("the command has ended; the lock is held until the processes that it left have ended too (see --leave)")
@@ -273,7 +273,7 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 			code = exitNotFound
 		}
 		for inner := failed; inner != nil; inner = errors.Unwrap(inner) {
-			failed = inner // without the names of calls
+			failed = inner // without the names of system calls
 		}
 		return exitError{code, fmt.Errorf("run %q: %w", command[0], failed)}
 	case end.Signal != 0:
@@ -294,7 +294,7 @@ const (
 	lockOuterVariable    = "OID_LOCK_OUTER"
 )
 
-// lockEnvironment returns the environment of a command that runs under lease.
+// lockEnvironment returns the environment of a command that runs under a lease.
 func lockEnvironment(lease *lock.Lease) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OID_LOCK_") })
 	env = append(env,
@@ -313,8 +313,7 @@ func lockEnvironment(lease *lock.Lease) []string {
 	return env
 }
 
-// outerOwners returns the owners of the locks under which oid itself runs,
-// innermost first.
+// outerOwners returns the owners of the locks under which oid itself runs, innermost first.
 func outerOwners() []string {
 	innermost := os.Getenv(lockOwnerVariable)
 	if _, err := lock.ParseOwner(innermost); err != nil {

@@ -16,47 +16,50 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// onceHelp is the help about --once.
-const onceHelp = `With --once the command of "oid lock" runs at most once per tick, however many hosts call
-oid lock at about the same time, as their crontabs do. A tick is one due run. SCHEDULE says when
-ticks are due:
+// onceHelp is the help topic about --once.
+const onceHelp = `With --once, the command of "oid lock" runs at most once per tick, however many hosts call
+oid lock at about the same time, as their crontabs do. A tick is one due run. SCHEDULE says
+when ticks are due:
 
   10m             every 10 minutes; a period that divides a day begins at midnight UTC
   '30 2 * * *'    the five fields of a crontab
   @daily          midnight; also @hourly, @weekly, @monthly and @yearly
   key=2026-11-24  a single tick with a name of your own
 
-The fields and the words with @ are in the time zone of --tz, or else of this host: give
---tz if the hosts have different zones. 'CRON_TZ=Europe/Berlin 30 2 * * *' does the same.
+The fields and the words with @ are in the time zone of --tz or, without --tz, of this
+host. Give --tz if the hosts have different zones. 'CRON_TZ=Europe/Berlin 30 2 * * *' does
+the same.
 
-A call is for the nearest tick. If the next tick is over an hour away, it is for the tick
-before. The time is that of the server that holds the lock; for locks in files and SQLite
-it is that of this host. Clocks may differ by a third of the period, up to an hour. A call
-in the middle between two ticks could be for either: oid refuses it with 125.
+Each call is for the tick nearest to now, but never for a tick that is over an hour ahead.
+The time is that of the server that keeps the lock; for locks in files and SQLite it is
+that of this host. Clocks may differ by a third of the time between two ticks, and by an
+hour at most. A call in the middle between two ticks could be for either: oid refuses it
+with 125.
 
 OID_LOCK_TICK in the environment of the command is the tick: its time (RFC 3339, UTC) or
 its key.
 
 If another host has run the tick, or is running it, oid prints nothing and exits with 0.
-With --elsewhere CODE it says which host that is, and exits with CODE.
+With --elsewhere CODE, oid names that host and exits with CODE.
 
-A tick is done when its command ends with 0. A tick whose command failed, or whose host
-died, is not run again without --retry. With --retry N it may be run again N times: the
-other hosts wait for the outcome, and one of them runs the tick again.
+A tick is done when its command exits with 0. If the command fails or its host dies, the
+tick is not run again. With --retry N, it may be run again up to N times: the other hosts
+wait for the outcome, and one of them runs the tick again.
 
-Ticks that are due while the command still runs, the last 15 of them, are run after it,
-oldest first. With --wait 0 they are missed. Ticks at which no host called are missed too. --catch-up N runs
-the last N missed ticks before the tick of the call; N is at most 16.
+If ticks become due while an earlier command still runs, the last 15 of them are run after
+it, oldest first. With --wait 0 they are missed instead. If no host calls for a tick, it is
+missed too. With --catch-up N, oid runs the last N missed ticks before the tick of the
+call; N is at most 16.
 
-oid keeps the last 16 ticks and the last 16 keys of a name. --status shows them, with the
-ticks that were missed. An older key runs again.
+oid remembers the last 16 ticks and the last 16 keys of each lock. --status shows them, and
+the ticks that were missed. An older key runs again.
 
-This is not "exactly once". A host may die when its command has done its work and nothing
-has recorded that. A server that loses its data, as Redis without persistence does,
-forgets what has run. oid says on stderr when it runs a command and nothing is recorded
-of an earlier run.`
+This is not "exactly once". A host may die when its command has done its work and that is
+not yet recorded. A server that loses its data, as Redis without persistence does, forgets
+which ticks have run. If no earlier run is recorded, oid says so on stderr and runs the
+command.`
 
-// lockTickVariable is the tick in the environment of a command.
+// lockTickVariable contains the tick, in the environment of a command.
 const lockTickVariable = "OID_LOCK_TICK"
 
 // onceFlags are --once and the flags that go with it.
@@ -73,10 +76,10 @@ func (o *onceFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.text, "once", "", "run at most once per tick of `SCHEDULE` on all hosts")
 	cmd.Flags().IntVar(&o.retry, "retry", 0, "rerun a failed tick up to `N` times")
 	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "before this tick, run up to `N` missed ones")
-	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host has the tick")
+	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host runs or ran the tick")
 }
 
-// check parses --once.
+// check checks the flags and parses --once.
 func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	for _, name := range []string{"retry", "catch-up", "elsewhere"} {
 		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("once") {
@@ -96,7 +99,7 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	case o.elsewhere < 0 || o.elsewhere > 255:
 		return usagef("--elsewhere %d: want 0 to 255", o.elsewhere)
 	}
-	if _, err = lock.ParseSchedule(o.text); err == nil { // the error has the text as it was given
+	if _, err = lock.ParseSchedule(o.text); err == nil { // so that an error quotes the text as it was given
 		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
 		if err != nil && z.chosen != nil {
 			return usagef("--tz %v: --once needs the name of a zone, such as Europe/Berlin", z.chosen)
@@ -108,8 +111,8 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	return nil
 }
 
-// inZone returns a schedule with the zone of --tz, or else of this host, as cron uses it,
-// if it is a cron expression without one.
+// inZone returns the schedule text with a time zone, if it is a cron expression without one:
+// the zone of --tz or, without --tz, of this host, as cron does.
 func inZone(text string, z *zone) string {
 	if !strings.ContainsAny(text, " @") || strings.HasPrefix(text, "key=") || strings.HasPrefix(text, "TZ=") || strings.HasPrefix(text, "CRON_TZ=") {
 		return text
@@ -118,7 +121,7 @@ func inZone(text string, z *zone) string {
 	if z.chosen != nil {
 		name = z.chosen.String()
 	}
-	if name == "Local" { // the name that other hosts know, if there is one
+	if name == "Local" { // "Local" says nothing to other hosts
 		path, _ := os.Readlink("/etc/localtime")
 		if _, of, found := strings.Cut(path, "/zoneinfo/"); found {
 			name = of
@@ -127,7 +130,7 @@ func inZone(text string, z *zone) string {
 	return "CRON_TZ=" + name + " " + text
 }
 
-// Error returns the error, or the code if there is none.
+// Error returns the text of the error, or names the code if there is none.
 func (e exitError) Error() string {
 	if e.error == nil {
 		return fmt.Sprintf("exit code %d", e.code)
@@ -135,21 +138,21 @@ func (e exitError) Error() string {
 	return e.error.Error()
 }
 
-// ExitCode returns the code that the record of a run gets.
+// ExitCode returns the exit code, for the record of [lock.Once].
 func (e exitError) ExitCode() int { return e.code }
 
-// ExitCode returns the code by which shells show a signal.
+// ExitCode returns the exit code by which shells show a signal.
 func (i interrupted) ExitCode() int {
 	number, _ := i.signal.(syscall.Signal)
 	return 128 + int(number)
 }
 
-// run runs a command by work if this host is to run the tick. wait is the time that is
-// left of --wait, 0 for no limit and negative for no time.
+// run calls work if this host is to run the tick. wait is the rest of --wait: 0 means no
+// limit, and a negative value means not to wait.
 func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, acquire lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var ended error // how a command ended, if not with 0
+	var ended error // of the last command that did not exit with 0
 	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, due lock.Run) error {
 		if due.First {
 			std.warn("no earlier run of %q is recorded: this is the first run, or the backend has lost the record", name)

@@ -12,9 +12,9 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// show prints the status of the locks that are named, or of all that are held.
+// show prints the status of the named locks, or of all held locks if there are no names.
 func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, names []string) error {
-	missing, err := missingPlace(url)
+	missing, err := missingPath(url)
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, n
 	return err
 }
 
-// lockDetails are what is known of a lock.
+// lockDetails are everything that --status shows of a lock.
 type lockDetails struct {
 	lock.Status
-	slots   []lock.Status // that are held
-	of      int           // how many there are, or 0 if that is not known
-	waiters int           // for a slot
-	more    bool          // there may be more of them
+	slots   []lock.Status // the held ones
+	of      int           // --slots, or 0
+	waiters int           // how many wait for a slot
+	more    bool          // there may be more waiters
 	runs    []lock.Run
 }
 
@@ -62,13 +62,13 @@ func lockDetailsOf(ctx context.Context, l lock.Locker, name string) (d lockDetai
 	if d.slots, err = lock.HeldSlots(ctx, l, name); err == nil && len(d.slots) > 0 {
 		var queue lock.Status
 		queue, err = l.Status(ctx, name+"#queue")
-		d.more = queue.Held && queue.TTL == 0 // nobody counts the waiters
+		d.more = queue.Held && queue.TTL == 0 // locks in files do not count waiters
 		if d.waiters = queue.Waiters; queue.Held {
-			d.waiters++ // the first
+			d.waiters++ // the first waiter holds the queue
 		}
 	}
 	for i := range d.slots {
-		d.slots[i].Waiters = 0 // they wait for all slots
+		d.slots[i].Waiters = 0 // they wait for any slot
 	}
 	if err == nil {
 		d.runs, err = lock.Runs(ctx, l, name)
@@ -76,7 +76,7 @@ func lockDetailsOf(ctx context.Context, l lock.Locker, name string) (d lockDetai
 	return d, err
 }
 
-// show prints d.
+// show prints the details.
 func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
 	now := time.Now()
 	var lines []string
@@ -99,7 +99,7 @@ func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
 	return asJSON.emit(std.out, out, textf("%s\n", strings.Join(lines, "\n")))
 }
 
-// slotsLine says how many slots are held, and of how many if these are among them.
+// slotsLine says how many slots are held, and how many wait.
 func (d lockDetails) slotsLine() string {
 	line := d.Name + ": " + phrase.Count(int64(len(d.slots)), "slot is", "slots are") + " held"
 	if len(d.slots) <= d.of {
@@ -136,7 +136,7 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		case s.Holder.State == lock.StateUnknown:
 		case s.Holder.State == lock.StateEnded && s.TTL > 0:
 			line += ", ended"
-		case s.Holder.State == lock.StateEnded, err == nil && !oid: // or nobody would have locked the file
+		case s.Holder.State == lock.StateEnded, err == nil && !oid: // somebody still locks the file
 			line += ", ended, but processes of its command still run"
 		default:
 			line += ", alive"

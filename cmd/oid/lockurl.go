@@ -24,11 +24,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// lockEngine is a kind of place where locks are held.
+// lockEngine is a kind of backend that keeps locks.
 type lockEngine struct {
-	schemes []string // of its URLs
-	want    string   // what its URLs look like
-	help    string   // lines of the table of --help
+	schemes []string // the schemes of its URLs
+	want    string   // the forms of its URLs, for errors
+	help    string   // its lines in the table of "oid help urls"
 	open    func(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error)
 }
 
@@ -51,15 +51,15 @@ var lockEngines = []lockEngine{
 // locksHelp is the table of "oid help urls" about --locks.
 var locksHelp = func() string {
 	var help strings.Builder
-	help.WriteString("--locks or the variable OID_LOCKS chooses where locks are held:")
+	help.WriteString("--locks or the variable OID_LOCKS chooses where locks are kept:")
 	for _, e := range lockEngines {
 		help.WriteString(e.help)
 	}
 	return help.String()
 }()
 
-// lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
-// hold a password.
+// lockEngineOf returns the engine of a URL. Errors do not contain the URL, because it may
+// contain a password.
 func lockEngineOf(url string) (lockEngine, error) {
 	scheme, _, found := strings.Cut(url, ":")
 	var want []string
@@ -72,7 +72,7 @@ func lockEngineOf(url string) (lockEngine, error) {
 	return lockEngine{}, usagef("--locks or OID_LOCKS: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
 }
 
-// lockFolder returns the folder of a URL of locks in files.
+// lockFolder returns the folder of a file: URL.
 func lockFolder(url string) (string, error) {
 	_, folder, _ := strings.Cut(url, ":")
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
@@ -84,16 +84,16 @@ func lockFolder(url string) (string, error) {
 	if folder == "" {
 		data, err := dataFolder(runtime.GOOS)
 		if err != nil {
-			return "", fmt.Errorf("there is no data folder for locks: %w; name another with --locks file:FOLDER", err)
+			return "", fmt.Errorf("there is no default folder for locks: %w; choose one with --locks file:FOLDER", err)
 		}
 		folder = filepath.Join(data, "oid", "locks")
 	}
 	return folder, nil
 }
 
-// missingPlace returns the path of locks in files or SQLite if there is nothing yet, or else
-// nothing.
-func missingPlace(url string) (path string, err error) {
+// missingPath returns the path of locks in files or SQLite if it does not exist, and
+// otherwise "".
+func missingPath(url string) (path string, err error) {
 	path, inFile := strings.CutPrefix(url, "sqlite:")
 	if strings.HasPrefix(url, "file:") {
 		inFile = true
@@ -127,25 +127,25 @@ func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	return l, err
 }
 
-// unanswered is the error of a server of locks that cannot be reached or does not answer.
+// unanswered returns the error of a server that cannot be reached or does not answer.
 func unanswered(url string, err error) error {
 	if all := (interface{ Unwrap() []error })(nil); errors.As(err, &all) {
-		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of a time
+		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of ctx
 	}
-	if i := strings.LastIndexByte(url, '@'); i >= 0 { // after a password
+	if i := strings.LastIndexByte(url, '@'); i >= 0 { // leave out the password
 		scheme, _, _ := strings.Cut(url, "://")
 		url = scheme + "://" + url[i+1:]
 	}
 	url, _, _ = strings.Cut(url, "?")
-	return fmt.Errorf("%s does not answer (%s); see that it runs and that --locks names it", url, causes.Of(err))
+	return fmt.Errorf("%s does not answer (%s); check that it runs and that --locks is right", url, causes.Of(err))
 }
 
-// silencePause is the pause between two warnings of a server that does not answer: a
-// command that waits for many slots asks it in as many calls.
+// silencePause is the pause between two warnings that the server does not answer. A command
+// that waits for many slots sends many requests at the same time.
 const silencePause = time.Minute
 
-// warnOfSilence returns a function that says of a server that it does not answer while oid
-// waits for a lock in it.
+// warnOfSilence returns a function for events that warns when the server does not answer
+// while oid waits for a lock.
 func warnOfSilence(std streams, url string) func(lock.Event) {
 	var mu sync.Mutex
 	var last time.Time
@@ -159,7 +159,7 @@ func warnOfSilence(std streams, url string) func(lock.Event) {
 	}
 }
 
-// storeLocks are locks in a store that is closed with them.
+// storeLocks are locks in a store. Close closes the store too.
 type storeLocks struct {
 	*storelock.Locker
 	store store.Store
@@ -180,22 +180,22 @@ func openStoreLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	return storeLocks{l, s}, nil
 }
 
-// locksFlag is the flag --locks, which says where locks are held.
+// locksFlag is the flag --locks.
 type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of where locks are held, see \"oid help urls\" (default $OID_LOCKS, or files)")
+	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the backend that keeps the locks, see \"oid help urls\" (default $OID_LOCKS, or files)")
 }
 
-// engine returns the engine and the URL that are asked for.
+// engine returns the URL of the locks, and its engine.
 func (f *locksFlag) engine() (lockEngine, string, error) {
 	url := cmp.Or(f.url, os.Getenv("OID_LOCKS"), "file:")
 	e, err := lockEngineOf(url)
 	return e, url, err
 }
 
-// opener returns a function that opens the place of the locks to look at them. It is nil
-// without a URL on a system that has no data folder for the default.
+// opener returns a function that opens the locks to look at them. It is nil if no URL is
+// given and this system has no default folder.
 func (f *locksFlag) opener(std streams) (func(context.Context) (lock.Locker, error), error) {
 	e, url, err := f.engine()
 	if err != nil {
@@ -207,8 +207,7 @@ func (f *locksFlag) opener(std streams) (func(context.Context) (lock.Locker, err
 	return func(ctx context.Context) (lock.Locker, error) { return e.open(ctx, std, url, lock.DefaultTTL) }, nil
 }
 
-// checkTTL checks --ttl and --grace and sets the default of --grace. A lock in a file
-// ends with its holder and needs neither.
+// checkTTL checks --ttl and --grace, and sets the default of --grace.
 func checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {
 	given := cmd.Flags().Changed("grace")
 	if err := lock.CheckTTL(ttl); err != nil {

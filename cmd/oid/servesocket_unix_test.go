@@ -259,7 +259,7 @@ func TestServeTLS(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"--tls-cert", certFile}, {"--tls-key", keyFile}} {
-		if got := oid(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...); got.code != 2 || !strings.Contains(got.err, "need each other") {
+		if got := oid(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...); got.code != 2 || !strings.Contains(got.err, "give both --tls-cert and --tls-key, or neither") {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
