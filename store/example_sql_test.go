@@ -13,8 +13,8 @@ import (
 // day is the first moment of a day in November 2026.
 func day(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 
-// madeOn returns an id as it would have been made at noon of that day.
-func madeOn(n int) objectid.ID {
+// createdOn returns an id that was created at noon of day n.
+func createdOn(n int) objectid.ID {
 	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return day(n).Add(12 * time.Hour) }})
 	if err != nil {
 		log.Fatal(err)
@@ -22,26 +22,27 @@ func madeOn(n int) objectid.ID {
 	return g.New()
 }
 
-// ownTable makes a table as people have them, with orders of 1 to 5 November.
-// The examples run on SQLite; PostgreSQL takes the same statements.
+// ownTable creates an ordinary SQL table with five orders of 1 to 5 November. The examples
+// run on SQLite; the same statements work on PostgreSQL.
 func ownTable(keyType string, key func(objectid.ID) any) *sql.DB {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		log.Fatal(err)
 	}
-	db.SetMaxOpenConns(1) // each connection would have a memory of its own
+	db.SetMaxOpenConns(1) // otherwise each connection would have a database of its own
 	if _, err := db.Exec("CREATE TABLE orders (id " + keyType + " PRIMARY KEY, item TEXT NOT NULL)"); err != nil {
 		log.Fatal(err)
 	}
 	for n, item := range []string{"apples", "bread", "cheese", "dates", "eggs"} {
-		if _, err := db.Exec("INSERT INTO orders VALUES ($1, $2)", key(madeOn(n+1)), item); err != nil {
+		if _, err := db.Exec("INSERT INTO orders VALUES ($1, $2)", key(createdOn(n+1)), item); err != nil {
 			log.Fatal(err)
 		}
 	}
 	return db
 }
 
-// list prints the ids' days and the items of a query.
+// list runs a query, and prints the day of each id and the item. It returns the last id and the number of
+// rows.
 func list(db *sql.DB, query string, args ...any) (last objectid.ID, n int) {
 	rows, err := db.QueryContext(context.Background(), query, args...)
 	if err != nil {
@@ -62,8 +63,8 @@ func list(db *sql.DB, query string, args ...any) (last objectid.ID, n int) {
 	return last, n
 }
 
-// An ObjectId takes 12 bytes as the BYTEA or BLOB key of a table of your own, and
-// the rows of a stretch of time are a range of it.
+// Use an ObjectId as a BYTEA or BLOB key in a table of your own. The key takes 12 bytes, and the
+// rows of a time range are a range of keys.
 func Example_ownTableWithBytes() {
 	db := ownTable("BYTEA", func(id objectid.ID) any { return id })
 	defer db.Close()
@@ -76,7 +77,8 @@ func Example_ownTableWithBytes() {
 	// 2026-11-03 cheese
 }
 
-// As a TEXT or CHAR(24) key an ObjectId is its 24 digits, in the same order.
+// Use an ObjectId as a TEXT or CHAR(24) key. The key is the 24 digits of the id, which have the
+// same order as the ids.
 func Example_ownTableWithText() {
 	db := ownTable("TEXT", func(id objectid.ID) any { return objectid.Hex{ID: id} })
 	defer db.Close()
@@ -87,7 +89,7 @@ func Example_ownTableWithText() {
 	// 2026-11-05 eggs
 }
 
-// What is older than a moment goes with one range of the key.
+// Delete all rows that are older than a time, with one range of the key.
 func Example_ownTableDeleteOld() {
 	db := ownTable("BYTEA", func(id objectid.ID) any { return id })
 	defer db.Close()
@@ -105,9 +107,9 @@ func Example_ownTableDeleteOld() {
 	// 2026-11-05 eggs
 }
 
-// Keyset pagination: a page begins after the last key of the page before. The zero
-// ID means the first page. Unlike OFFSET it costs the same for every page,
-// and rows that come or go meanwhile move no other to another page.
+// Keyset pagination: each page begins after the last key of the page before; the first begins after
+// the zero ID. Unlike OFFSET, every page costs the same, and inserting or deleting rows
+// meanwhile does not move other rows to another page.
 func Example_ownTablePages() {
 	db := ownTable("BYTEA", func(id objectid.ID) any { return id })
 	defer db.Close()

@@ -15,13 +15,13 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// openExample opens a store that the returned function removes.
-func openExample(ctx context.Context) (*sqlitestore.Store, func()) {
+// openExample opens a store in a temporary folder. done closes and removes it.
+func openExample(ctx context.Context) (s *sqlitestore.Store, done func()) {
 	folder, err := os.MkdirTemp("", "store")
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := sqlitestore.Open(ctx, filepath.Join(folder, "events.db"), nil)
+	s, err = sqlitestore.Open(ctx, filepath.Join(folder, "events.db"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func openExample(ctx context.Context) (*sqlitestore.Store, func()) {
 	}
 }
 
-// Documents get an _id, and are found by the time in it.
+// A document without an _id gets an ObjectId, and a query finds it by the creation time in that id.
 func Example() {
 	ctx := context.Background()
 	s, done := openExample(ctx) // sqlitestore.Open(ctx, "events.db", nil)
@@ -49,8 +49,8 @@ func Example() {
 	// Output: start
 }
 
-// Page after page, each found by the last key of the one before: the hundredth
-// costs no more than the first.
+// List documents in pages: each page begins after the last key of the page before. The hundredth
+// page costs no more than the first.
 func ExampleQuery_pages() {
 	ctx := context.Background()
 	s, done := openExample(ctx)
@@ -85,7 +85,7 @@ func ExampleQuery_pages() {
 	// page 3 "eve"
 }
 
-// Old documents go by their time.
+// Delete all documents that were created more than 30 days ago.
 func ExampleStore_deleteRange() {
 	ctx := context.Background()
 	s, done := openExample(ctx)

@@ -48,8 +48,8 @@ func Linearizable(s Store) Store {
 	return s
 }
 
-// Now returns the current time by the clock of the database server of s, on which programs
-// on several machines agree. If s has no server, it returns the time of this machine.
+// Now returns the current time by the clock of the database server of s, so that programs on
+// several machines use the same clock. If s has no server, Now returns the time of this machine.
 func Now(ctx context.Context, s Store) (time.Time, error) {
 	if s, ok := s.(interface {
 		Now(ctx context.Context) (time.Time, error)

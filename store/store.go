@@ -122,9 +122,9 @@ type Store interface {
 
 	// Find returns the documents that q selects, in the order of their keys. It reads
 	// them while the caller iterates, and holds only a few megabytes of the result in
-	// memory at a time (up to 16 MiB in mongostore). The sequence ends after the first
-	// error, whose document is nil. To continue later, call Find again with the key of
-	// the last document as q.After.
+	// memory at a time (up to 16 MiB in mongostore). If Find fails, the last element of
+	// the sequence is nil and the error. To continue later, call Find again with the key
+	// of the last document as q.After.
 	//
 	// Inside the loop, the caller may call any method of the Store, and may for example
 	// delete the documents that it is given.
@@ -145,8 +145,7 @@ type Store interface {
 
 	// DeleteRange deletes all documents with a key in r and returns their number. The
 	// zero Range deletes all documents of the collection. After an error, some of the
-	// documents may have been deleted; the number then counts the deletions that are
-	// known.
+	// documents may have been deleted; the number is then the smallest possible one.
 	DeleteRange(ctx context.Context, collection string, r Range) (int64, error)
 
 	// Collections returns the names of all collections, including empty ones, sorted
@@ -209,7 +208,7 @@ type BulkError struct {
 // RefusedItem is a document that [Store.InsertMany] did not store, or a swap that
 // [Store.SwapMany] did not do.
 type RefusedItem struct {
-	Index int   // in the slice that the method was given
+	Index int   // index in the slice that was passed to the method
 	Err   error // why the item was refused; never nil
 }
 

@@ -97,7 +97,7 @@ func TestStoreCommands(t *testing.T) {
 			{"", "collections --json", outcome{0, "{\"collection\":\"events\"}\n", ""}},
 			{"", "delete events 1 7", outcome{1, "1\n", "oid: not found: 7\n"}},
 			{"", "delete events --since 1h", outcome{0, "1\n", ""}},
-			{"", "delete events --all --json --yes", outcome{0, "{\"deleted\":3}\n", ""}},
+			{"", "delete events --all --json --yes", outcome{0, "{\"documents\":3}\n", ""}},
 			{"", "find events", outcome{0, "", ""}},
 		} {
 			if got := oid(t, step.in, strings.Split(step.args, " ")...); got != step.want {

@@ -13,8 +13,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Who uses the driver itself needs no store: a range is a filter, and an ID an
-// ordinary ObjectId.
+// Use MongoDB's driver without package store: a range of ids becomes a filter, and an ID is stored as
+// an ordinary ObjectId.
 func Example_driver() {
 	ctx := context.Background()
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))
@@ -27,7 +27,7 @@ func Example_driver() {
 	fmt.Println(n, err)
 }
 
-// ordersOfToday makes an order and counts those that were made today.
+// ordersOfToday inserts an order and counts today's orders.
 func ordersOfToday(ctx context.Context, coll *mongo.Collection) (n int, err error) {
 	r := objectid.Since(time.Now().Truncate(24 * time.Hour))
 	if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: objectid.New()}, {Key: "item", Value: "bread"}}); err != nil {

@@ -14,9 +14,9 @@ import (
 // errEnough is what yield returns when the caller wants no more documents.
 var errEnough = errors.New("no more documents are wanted")
 
-// Sequence returns run as a sequence. It contains the documents for which run calls yield,
-// and then the error of run. When the caller of the sequence wants no more documents, yield
-// returns an error: run must then return, with that error or another one.
+// Sequence returns the sequence of the documents for which run calls yield. If run fails, the
+// sequence ends with that error. If yield returns an error, the caller of the sequence wants
+// no more documents, and run must return an error.
 func Sequence(run func(yield func(bson.Raw) error) error) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		enough := false
@@ -87,8 +87,8 @@ func Bounds(q store.Query) (r store.Range, open bool) {
 }
 
 // Where returns the SQL condition that _id is in r. If open is true, r does not contain its
-// lower bound. Where calls argument for each bound, which adds the bound to the arguments of
-// the statement and returns its placeholder, such as $1.
+// lower bound. For each bound, Where calls argument, which must add the bound to the arguments
+// of the statement and return its placeholder, such as $1.
 func Where(r store.Range, open bool, argument func(bound store.Key) string) string {
 	var terms []string
 	if !r.From.IsZero() {

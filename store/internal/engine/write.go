@@ -20,12 +20,12 @@ const (
 
 // Row is a document that is ready to be inserted.
 type Row struct {
-	Index int // in the documents of the call
+	Index int // index in the documents that were passed to InsertMany
 	Key   store.Key
 	Doc   bson.Raw
 }
 
-// Duplicate returns the refusal of r because another document has its key.
+// Duplicate returns the RefusedItem for r if another document has its key.
 func (r Row) Duplicate() store.RefusedItem {
 	return store.RefusedItem{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
 }
@@ -124,7 +124,7 @@ func refusedError(refused []store.RefusedItem) error {
 }
 
 // One returns the result of a bulk call, such as InsertMany, that was made for a single item.
-// If the item was refused, One returns the error of the refusal and no [store.BulkError].
+// If the item was refused, One returns the error of the [store.RefusedItem] itself.
 func One[T any](many []T, err error) (first T, _ error) {
 	if refused, ok := errors.AsType[*store.BulkError](err); ok {
 		err = refused.Refused[0].Err
@@ -137,14 +137,14 @@ func One[T any](many []T, err error) (first T, _ error) {
 
 // Change is a swap that is ready to be done.
 type Change struct {
-	Index int // in the swaps of the call
+	Index int // index in the swaps that were passed to SwapMany
 	Key   store.Key
 	Old   bson.Raw
 	New   bson.Raw // with a new revision; nil to delete Old
 }
 
-// Unchanged returns the refusal of c because the stored document is not Old. found says whether
-// there is a document with the key.
+// Unchanged returns the RefusedItem for c if the stored document is not Old. found is false if no
+// document has the key.
 func (c Change) Unchanged(found bool) store.RefusedItem {
 	var err error
 	if found {

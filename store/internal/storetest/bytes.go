@@ -58,8 +58,8 @@ func testGivenBytes(t testing.TB, s store.Store) {
 	}
 }
 
-// testReturnedBytes: what a store returns is the caller's, to its capacity: it shares no
-// bytes with the store, nor with another document of the same call.
+// testReturnedBytes: a returned document belongs to the caller, including its slice's spare
+// capacity. It shares no bytes with the store or with another document of the same call.
 func testReturnedBytes(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	a, b := text("a"), text("b")

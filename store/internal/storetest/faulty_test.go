@@ -12,31 +12,31 @@ import (
 	"github.com/oidkit/oid/store/memstore"
 )
 
-// faulty is a memstore whose calls pass hooks. It keeps the contract if the hooks are
-// those of newFaulty; each mutant replaces some of them, or puts a wrapper around Store.
+// faulty is a memstore with hooks in its calls. With the hooks of newFaulty it behaves as every
+// store must. A mutant replaces some of the hooks, or wraps Store.
 type faulty struct {
 	store.Store
 	hooks
 }
 
-// hooks are asked with the name of the method. Insert and Swap ask as InsertMany
-// and SwapMany, of which they are made.
+// hooks are functions that change how a store behaves. The argument call is the name of the
+// method, but Insert and Swap use the names InsertMany and SwapMany.
 type hooks struct {
-	begin func(call string, w *work)
-	asked func(call string, doc any) any // a document to write
-	span  func(call string, r store.Range) store.Range
-	gives func(call string, doc bson.Raw) bson.Raw // what the caller gets of what is stored
-	fails func(call string, err error) error       // the error of a call, which is not nil
+	begin func(call string, w *work)                   // changes what a call works with
+	asked func(call string, doc any) any               // changes a document to be written
+	span  func(call string, r store.Range) store.Range // changes a range
+	gives func(call string, doc bson.Raw) bson.Raw     // changes a document to be returned
+	fails func(call string, err error) error           // changes an error, which is not nil
 }
 
-// work is what a call works with.
+// work holds the store and the arguments of a call.
 type work struct {
 	store.Store
 	ctx  context.Context
 	name string // of the collection
 }
 
-// newFaulty returns a store that keeps the contract.
+// newFaulty returns a store without faults.
 func newFaulty() *faulty {
 	f := &faulty{Store: memstore.New()}
 	f.hooks = hooks{
@@ -55,7 +55,7 @@ func (f *faulty) with(call string, ctx context.Context, name string) (store.Stor
 	return w.Store, w.ctx, w.name
 }
 
-// failed returns the error that the caller gets.
+// failed returns err as the hook changes it.
 func (f *faulty) failed(call string, err error) error {
 	if err != nil {
 		err = f.fails(call, err)
@@ -63,7 +63,7 @@ func (f *faulty) failed(call string, err error) error {
 	return err
 }
 
-// given returns the documents that the caller gets; nil stays nil.
+// given returns docs as the hook changes them; nil stays nil.
 func (f *faulty) given(call string, docs []bson.Raw) []bson.Raw {
 	for i, doc := range docs {
 		if doc != nil {
@@ -73,7 +73,7 @@ func (f *faulty) given(call string, docs []bson.Raw) []bson.Raw {
 	return docs
 }
 
-// sequence returns what the caller gets of a sequence.
+// sequence returns seq with documents and errors as the hooks change them.
 func (f *faulty) sequence(call string, seq iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for doc, err := range seq {

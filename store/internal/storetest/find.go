@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// ordered is keys of all kinds in their order.
+// ordered returns keys of all kinds, sorted.
 func ordered() []store.Key {
 	early, late := objectid.MustParse("4e7020cb7cac81af7136236b"), objectid.MustParse("ffffffffffffffffffffffff")
 	return []store.Key{
@@ -71,8 +71,7 @@ func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 	}
 }
 
-// testFind compares every range of all keys, in both orders, with what the order
-// of the keys says.
+// testFind tests Find and Count with every range between two of several bounds, in both orders.
 func testFind(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
@@ -111,7 +110,7 @@ func testFind(t testing.TB, s store.Store) {
 	}
 }
 
-// testFindOfMany reads more than any engine reads at once, of sizes that vary.
+// testFindOfMany reads more documents, of different sizes, than an engine reads at once.
 func testFindOfMany(t testing.TB, s store.Store) {
 	const n = 5001
 	docs, want := make([]any, n), make([]store.Key, n)
@@ -141,8 +140,8 @@ func testFindOfMany(t testing.TB, s store.Store) {
 	}
 }
 
-// testFindInsideFind uses the store while it reads from it, and keeps changing
-// what it was given.
+// testFindInsideFind calls methods of the store inside the loop of Find, and changes the documents
+// that Find has returned.
 func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
 	keys := make([]store.Key, n)

@@ -15,9 +15,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// A register is a document of one field, v. Clients read it and change it; the
-// history of what each asked and was answered must be possible for one document that
-// takes the requests one after another.
+// request is what a client asks of a register: a document with one field, v. Several clients
+// send requests at the same time. The history of all requests and answers must be linearizable,
+// that is, possible for a register that handles one request after another.
 type request struct {
 	key  int
 	kind kind
@@ -36,17 +36,17 @@ const (
 	remove
 )
 
-// answer holds what a client was told: the value read, or whether it was done.
+// answer is the answer to a request: the value that was read, or whether the write was done.
 type answer struct {
 	value   int32 // absent if there is no document
 	done    bool
-	unknown bool // the request failed and may have been done or not
+	unknown bool // whether the request failed, so that it may or may not have been done
 }
 
 const absent int32 = -1
 
-// registers is the model of porcupine: its state is the value, which is written
-// only once, so that it identifies the revision.
+// registers is the model of a register for porcupine. Its state is the value. No value is written
+// twice, so a value also identifies a revision.
 var registers = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[int][]porcupine.Operation{}
@@ -89,7 +89,7 @@ var registers = porcupine.Model{
 	},
 }
 
-// client is one of those who use the same documents at once.
+// client is one of several clients that use the same documents at the same time.
 type client struct {
 	s       store.Store
 	number  int
@@ -98,17 +98,17 @@ type client struct {
 	history []porcupine.Operation
 	next    int32
 
-	// What look has read.
+	// The document that look has read.
 	key   int
-	old   bson.Raw // nil if there was none
+	old   bson.Raw // nil if there was no document
 	value int32
 }
 
-// The clients share so few documents that two of them have read the same one whenever
-// all have read one.
+// There are fewer documents than clients, so whenever each client has read a document, two of
+// them have read the same one.
 const clients, keys = 6, 3
 
-// record runs one request and notes its answer.
+// record runs one request and adds it with its answer to the history.
 func (c *client) record(r request, work func() (answer, error)) error {
 	call := time.Since(c.begin)
 	a, err := work()
@@ -117,7 +117,7 @@ func (c *client) record(r request, work func() (answer, error)) error {
 	return err
 }
 
-// outcome returns the answer to a write: refused is the error that says that it
+// outcome returns the answer to a write from its error. The errors in refused mean that the write
 // was not done.
 func outcome(err error, refused ...error) (answer, error) {
 	for _, r := range refused {
@@ -131,21 +131,21 @@ func outcome(err error, refused ...error) (answer, error) {
 	return answer{done: true}, nil
 }
 
-// fresh returns a value that nobody has written.
+// fresh returns a value that no client has written before.
 func (c *client) fresh() int32 {
 	c.next++
 	return int32(c.number)<<20 | c.next
 }
 
-// look reads the document that change is going to change.
+// look reads the document that change will write.
 func (c *client) look(ctx context.Context) (err error) {
 	c.key = c.random.IntN(keys)
 	c.old, c.value, err = c.read(ctx, c.key)
 	return err
 }
 
-// change changes the document as it was when look read it, and reads one again while
-// others write.
+// change writes the document that look has read, and then reads another document while other
+// clients write.
 func (c *client) change(ctx context.Context) error {
 	if err := c.write(ctx); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (c *client) read(ctx context.Context, key int) (doc bson.Raw, value int32, 
 	return doc, value, err
 }
 
-// swapMany reads all documents and changes them with one call.
+// swapMany reads all documents and writes them with one call of SwapMany.
 func (c *client) swapMany(ctx context.Context) error {
 	var swaps []store.Swap
 	var requests []request
@@ -247,9 +247,9 @@ func (c *client) swapMany(ctx context.Context) error {
 	return err
 }
 
-// testSwapHistories lets many clients change few documents at once by every
-// method, and looks whether all that they were told can be true. They take turns in
-// reading and in changing, so that changes meet on a single processor too.
+// testSwapHistories lets several clients write a few documents at the same time, with every method,
+// and checks that the history is linearizable. All clients read before any of them writes, so
+// that their writes conflict even on a single processor.
 func testSwapHistories(t testing.TB, s store.Store) {
 	const rounds = 150
 	begin := time.Now()
@@ -269,7 +269,7 @@ func testSwapHistories(t testing.TB, s store.Store) {
 			}
 			group.Wait()
 		}
-		if t.Failed() || time.Since(begin) > 3*time.Second { // a slow engine plays fewer
+		if t.Failed() || time.Since(begin) > 3*time.Second { // a slow engine runs fewer rounds
 			break
 		}
 	}
@@ -280,7 +280,8 @@ func testSwapHistories(t testing.TB, s store.Store) {
 	checkHistory(t, history)
 }
 
-// checkHistory fails the test if a history is not linearizable or shows too little.
+// checkHistory fails the test if a history is not linearizable, or contains no refused writes or
+// no successful ones.
 func checkHistory(t testing.TB, history []porcupine.Operation) {
 	t.Helper()
 	done, refused := 0, 0
@@ -299,7 +300,7 @@ func checkHistory(t testing.TB, history []porcupine.Operation) {
 	switch result := porcupine.CheckOperationsTimeout(registers, history, time.Minute); result {
 	case porcupine.Ok:
 	case porcupine.Unknown:
-		t.Errorf("whether a history of %d operations is linearizable was not found out in a minute", len(history))
+		t.Errorf("cannot decide within a minute whether a history of %d operations is linearizable", len(history))
 	default:
 		t.Errorf("a history of %d operations is not linearizable", len(history))
 	}

@@ -107,7 +107,7 @@ func testInsertMany(t testing.TB, s store.Store) {
 	}
 }
 
-// refusedBatch is 350 documents of which some must be refused, and their places.
+// refusedBatch returns 350 documents and the indexes of those that must be refused.
 func refusedBatch() (docs []any, duplicates []int, invalid []int) {
 	docs = make([]any, 350)
 	for i := range docs {
@@ -188,8 +188,8 @@ func testInsertManyOrdered(t testing.TB, s store.Store) {
 	}
 }
 
-// testInsertManyOrderedTaken: a key that is taken in the collection ends an ordered
-// call there, whether the keys after it are smaller or greater.
+// testInsertManyOrderedTaken: an ordered InsertMany stops at a document whose key is taken, whether
+// the keys after it are smaller or greater.
 func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 	sizes := []int{9, 99, 301}
 	if o.Common {

@@ -30,7 +30,7 @@ func testDocuments(t testing.TB, s store.Store, o Options) {
 	}
 }
 
-// ofSize returns a document of so many bytes.
+// ofSize returns a document of the given size in bytes.
 func ofSize(t testing.TB, key store.Key, size int) bson.Raw {
 	t.Helper()
 	empty := len(raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: ""}}))
@@ -60,10 +60,10 @@ func testLargestDocument(t testing.TB, s store.Store) {
 	larger("insert one byte more", ofSize(t, text("larger"), most+1), into)
 	larger("insert more than 16 MiB", ofSize(t, text("larger"), store.MaxSize+1), into)
 	larger("replace by one byte more", ofSize(t, key, most+1), replace)
-	// Without its _id it is no larger than allowed, with it it is.
+	// Adding the _id makes this document too large.
 	larger("too large with its _id", raw(t, bson.D{{Key: "s", Value: strings.Repeat("x", most-20)}}), into)
 
-	// The largest document can be swapped, and then has the size of the largest.
+	// A swap makes the largest document without a revision as large as MaxSize.
 	if doc = must[bson.Raw](t)(s.Swap(t.Context(), "c", doc, doc)); len(doc) != store.MaxSize {
 		t.Errorf("after a swap it has %d bytes, want %d", len(doc), store.MaxSize)
 	}
@@ -176,8 +176,7 @@ func testMissingCollection(t testing.TB, s store.Store) {
 	}
 }
 
-// calls calls every method but Close, for tests of what all must do, and returns their
-// errors.
+// calls calls every method except Close, and returns their errors by the name of the method.
 func calls(ctx context.Context, s store.Store, collection string) map[string]error {
 	errs := map[string]error{}
 	doc := bson.D{{Key: "_id", Value: int32(1)}}

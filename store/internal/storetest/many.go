@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// GetMany returns a document for each key, in the order of the keys, and nil for
-// those that are missing, more keys than one statement of an engine has.
+// testGetMany gives GetMany existing and missing keys, more than an engine puts into one statement.
+// Each document must be at the index of its key, and nil at the index of a missing key.
 func testGetMany(t testing.TB, s store.Store) {
 	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.IntKey(1), store.IntKey(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
@@ -55,8 +55,8 @@ func testGetMany(t testing.TB, s store.Store) {
 	}
 }
 
-// FindMany returns for each range what Find returns, more ranges than one statement of
-// an engine has.
+// testFindMany gives FindMany more ranges than an engine puts into one statement. For each range, it
+// must return the documents that Find returns.
 func testFindMany(t testing.TB, s store.Store) {
 	if docs, err := s.FindMany(t.Context(), "c", make([]store.Range, 2), 0); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)

@@ -14,17 +14,18 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// machine compares a collection with a sorted map.
+// machine compares a collection with a model, a sorted map. rapid calls its exported methods in
+// random order.
 type machine struct {
 	s          store.Store
 	collection string
 	keys       []store.Key // sorted
 	docs       map[store.Key]bson.Raw
-	old        []bson.Raw // what was read some time ago
+	old        []bson.Raw // documents that were read earlier, to be swapped
 }
 
-// testStateMachine lets rapid do anything to a store and to a sorted map, and
-// looks for a difference.
+// testStateMachine makes the same random changes to a collection and to a sorted map, and looks for
+// a difference between them.
 func testStateMachine(t testing.TB, s store.Store) {
 	runs := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -34,7 +35,7 @@ func testStateMachine(t testing.TB, s store.Store) {
 	})
 }
 
-// key draws from few values, so that keys meet.
+// key draws a key from a few values, so that many documents have the same key.
 func (m *machine) key(r *rapid.T, label string) store.Key {
 	n := rapid.Int64Range(0, 9).Draw(r, label)
 	switch rapid.IntRange(0, 3).Draw(r, label+" kind") {
@@ -75,7 +76,7 @@ func (m *machine) put(key store.Key, doc bson.Raw) {
 	m.docs[key] = doc
 }
 
-// Insert compares one Insert.
+// Insert compares one call of Insert with the model.
 func (m *machine) Insert(r *rapid.T) {
 	key, doc := m.doc(r)
 	got, err := m.s.Insert(r.Context(), m.collection, doc)
@@ -91,11 +92,11 @@ func (m *machine) Insert(r *rapid.T) {
 	m.put(key, doc)
 }
 
-// InsertMany compares one InsertMany of either kind.
+// InsertMany compares one call of InsertMany, ordered or not, with the model.
 func (m *machine) InsertMany(r *rapid.T) {
 	o := &store.InsertOptions{Ordered: rapid.Bool().Draw(r, "ordered")}
 	var docs []any
-	var want []int // places of the documents to be refused
+	var want []int // indexes of the documents that must be refused
 	for i := range rapid.IntRange(0, 5).Draw(r, "n") {
 		key, doc := m.doc(r)
 		docs = append(docs, doc)
@@ -122,7 +123,7 @@ func (m *machine) InsertMany(r *rapid.T) {
 	}
 }
 
-// Replace compares one Replace.
+// Replace compares one call of Replace with the model.
 func (m *machine) Replace(r *rapid.T) {
 	key, doc := m.doc(r)
 	err := m.s.Replace(r.Context(), m.collection, doc)
@@ -138,14 +139,14 @@ func (m *machine) Replace(r *rapid.T) {
 	m.put(key, doc)
 }
 
-// Read keeps a document to be swapped later.
+// Read keeps a document so that SwapMany may swap it later.
 func (m *machine) Read(r *rapid.T) {
 	if len(m.keys) > 0 {
 		m.old = append(m.old, m.docs[rapid.SampledFrom(m.keys).Draw(r, "read")])
 	}
 }
 
-// SwapMany compares one SwapMany of documents that were read, some of them deletes.
+// SwapMany compares one call of SwapMany, which may also delete, with the model.
 func (m *machine) SwapMany(r *rapid.T) {
 	if len(m.old) == 0 {
 		return
@@ -202,7 +203,7 @@ func (m *machine) SwapMany(r *rapid.T) {
 	}
 }
 
-// Delete compares one Delete.
+// Delete compares one call of Delete with the model.
 func (m *machine) Delete(r *rapid.T) {
 	key := m.key(r, "key")
 	err := m.s.Delete(r.Context(), m.collection, key)
@@ -212,7 +213,7 @@ func (m *machine) Delete(r *rapid.T) {
 	m.remove(func(k store.Key) bool { return k == key })
 }
 
-// DeleteRange compares one DeleteRange.
+// DeleteRange compares one call of DeleteRange with the model.
 func (m *machine) DeleteRange(r *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(r, "rarely") > 0 {
 		return
@@ -236,7 +237,7 @@ func (m *machine) remove(gone func(store.Key) bool) int {
 	return before - len(m.keys)
 }
 
-// Find compares one Find.
+// Find compares one call of Find with the model.
 func (m *machine) Find(r *rapid.T) {
 	q := store.Query{Range: m.span(r), After: m.bound(r, "after"), Descending: rapid.Bool().Draw(r, "descending"), Limit: rapid.IntRange(0, 5).Draw(r, "limit")}
 	keys := slices.Clone(m.keys)
@@ -256,7 +257,7 @@ func (m *machine) Find(r *rapid.T) {
 			r.Fatal(err)
 		}
 		if i == len(want) || !bytes.Equal(doc, m.docs[want[i]]) {
-			r.Fatalf("Find %+v returned %v at place %d, want keys %v", q, doc, i, want)
+			r.Fatalf("Find %+v returned %v at index %d, want keys %v", q, doc, i, want)
 		}
 		i++
 	}
@@ -265,7 +266,8 @@ func (m *machine) Find(r *rapid.T) {
 	}
 }
 
-// Check compares the whole; rapid calls it after each step.
+// Check compares the number of documents, and one of them, with the model. rapid calls it after each
+// step.
 func (m *machine) Check(r *rapid.T) {
 	if n, err := m.s.Count(r.Context(), m.collection, store.Range{}); n != int64(len(m.keys)) || err != nil {
 		r.Fatalf("Count = %d, %v, want %d", n, err, len(m.keys))

@@ -23,12 +23,14 @@ import (
 	"github.com/oidkit/oid/store/memstore"
 )
 
-// TestFaulty shows that a mutant fails by what it changes, and not by the wrapper.
+// TestFaulty shows that a store without faults passes the suite, so a mutant fails because of its
+// fault and not because of the hooks.
 func TestFaulty(t *testing.T) {
 	Run(t, func(*testing.T) store.Store { return newFaulty() }, nil)
 }
 
-// A machine with one processor runs the goroutines of a test one after another.
+// TestOneProcessor runs the concurrent tests on one processor, which runs their goroutines one after
+// another.
 func TestOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range checks(Options{}) {
@@ -38,9 +40,9 @@ func TestOneProcessor(t *testing.T) {
 	}
 }
 
-// mutant is a way to break the store in memory that a check of the suite must notice.
+// mutant is a fault in a store that one of the checks must notice.
 type mutant struct {
-	check  string // its name
+	check  string // name of the check
 	fault  string
 	change func(f *faulty)
 }
@@ -182,8 +184,8 @@ func mutants() []mutant {
 	return all
 }
 
-// TestMutants breaks the store in memory in every way that mutants lists. A mutant that
-// survives shows what an engine may break without failing the suite.
+// TestMutants runs each mutant with its check, which must fail. If it passes, an engine could have
+// the same fault without failing the suite.
 func TestMutants(t *testing.T) {
 	testenv.WithoutRace(t)
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
@@ -222,7 +224,7 @@ func TestMutants(t *testing.T) {
 	})
 }
 
-// hides returns a change: a call does not return one of its errors.
+// hides returns a fault: a call returns nil instead of an error that wraps target.
 func hides(call string, target error) func(*faulty) {
 	return func(f *faulty) {
 		f.fails = func(c string, err error) error {
@@ -234,7 +236,7 @@ func hides(call string, target error) func(*faulty) {
 	}
 }
 
-// begins returns a change of what a call works with.
+// begins returns a fault: change changes the store and the arguments of a call.
 func begins(call string, change func(*work)) func(*faulty) {
 	return func(f *faulty) {
 		f.begin = func(c string, w *work) {
@@ -249,7 +251,8 @@ func ignoresContext(call string) func(*faulty) {
 	return begins(call, func(w *work) { w.ctx = context.WithoutCancel(w.ctx) })
 }
 
-// accepts returns a change: documents that are to be refused with an error are stored.
+// accepts returns a fault: instead of documents that must be refused with target, an empty document
+// is stored.
 func accepts(target error) func(*faulty) {
 	return func(f *faulty) {
 		f.asked = func(_ string, doc any) any {
@@ -274,7 +277,7 @@ func spans(call string, change func(store.Range) store.Range) func(*faulty) {
 
 func includesTo(r store.Range) store.Range { r.To = after(r.To); return r }
 
-// after returns a key that is greater than a bound, with none between them that a check uses.
+// after returns the next greater key: no check uses a key between it and bound.
 func after(bound store.Key) store.Key {
 	switch v := bound.Value().(type) {
 	case int64:
@@ -287,11 +290,11 @@ func after(bound store.Key) store.Key {
 		v[objectid.Size-1]++
 		return store.IDKey(v)
 	}
-	return bound // there is none
+	return bound // the zero Key has no next one
 }
 
-// keepsGiven returns a change: what a caller does to the bytes that a call was given, Get
-// returns.
+// keepsGiven returns a fault: a call keeps the caller's bytes instead of a copy, so that Get returns
+// changes that the caller has made to them.
 func keepsGiven(call string) func(*faulty) {
 	return func(f *faulty) {
 		type given struct{ raw, before bson.Raw }
@@ -311,8 +314,8 @@ func keepsGiven(call string) func(*faulty) {
 	}
 }
 
-// givesOneCopy returns a change: a call gives all who ask the same bytes of a document,
-// and what they do to them others see.
+// givesOneCopy returns a fault: a call returns the same bytes of a document to all callers, so that
+// each sees the changes of the others.
 func givesOneCopy(call string) func(*faulty) {
 	return func(f *faulty) {
 		copies := map[string]bson.Raw{}
@@ -329,13 +332,13 @@ func givesOneCopy(call string) func(*faulty) {
 	}
 }
 
-// inserting gives InsertMany other options.
+// inserting is a store whose InsertMany always uses the options o.
 type inserting struct {
 	store.Store
 	o *store.InsertOptions
 }
 
-// inserts returns a change: InsertMany does not look at whether its caller asks for order.
+// inserts returns a fault: InsertMany is always ordered, or never.
 func inserts(ordered bool) func(*faulty) {
 	return func(f *faulty) { f.Store = inserting{f.Store, &store.InsertOptions{Ordered: ordered}} }
 }
@@ -389,7 +392,8 @@ func (s upserts) Replace(ctx context.Context, name string, doc any) error {
 	return err
 }
 
-// comparing swaps if same says so of what is there now and what it should be.
+// comparing is a store that swaps a document if same returns true for the stored document and the
+// old one.
 type comparing struct {
 	store.Store
 	same func(now, old bson.Raw) bool
@@ -414,7 +418,7 @@ func (s comparing) SwapMany(ctx context.Context, name string, swaps []store.Swap
 	return s.Store.SwapMany(ctx, name, swaps)
 }
 
-// asking changes what Find is asked for.
+// asking is a store that changes the query of Find.
 type asking struct {
 	store.Store
 	change func(q *store.Query)
@@ -443,8 +447,8 @@ func (s textOrder) Find(ctx context.Context, name string, q store.Query) iter.Se
 	}
 }
 
-// findsByPlace returns the first document of a query, then the second of those that are
-// there then, and so on.
+// findsByPlace is a store whose Find runs its query again for the second, third and each later
+// document, and so skips documents if earlier ones are deleted meanwhile.
 type findsByPlace struct{ store.Store }
 
 func (s findsByPlace) Find(ctx context.Context, name string, q store.Query) iter.Seq2[bson.Raw, error] {
@@ -474,7 +478,7 @@ func keyOf(doc bson.Raw) store.Key {
 	return key
 }
 
-// withID returns a document that InsertMany is given with an id of so long ago.
+// withID returns doc with an id that is as old as ago, if call is InsertMany.
 func withID(call string, doc any, ago time.Duration) any {
 	if d, ok := doc.(bson.D); ok && call == "InsertMany" {
 		return append(bson.D{{Key: "_id", Value: objectid.MinAt(time.Now().Add(-ago))}}, d...)

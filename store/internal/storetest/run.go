@@ -1,5 +1,5 @@
-// Package storetest is the test suite that every engine of package store
-// passes. An engine's own test calls [Run].
+// Package storetest contains the tests that every engine of package store must pass. An engine
+// calls [Run] in one of its tests.
 package storetest
 
 import (
@@ -11,19 +11,18 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Options tune the suite. The zero value, like a nil pointer, is ready to use.
+// Options are the options of [Run]. A nil pointer means the zero value.
 type Options struct {
-	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
-	// names, and an ordered call of many documents, which goes on after a refusal.
+	// Common leaves out what FerretDB 1 does not support: some BSON types, values and
+	// names, and ordered inserts of many documents, which do not stop at a refused one.
 	Common bool
 }
 
-// Run runs the suite. It calls open, which returns a store without collections,
-// once for each subtest; the suite closes what open returns. A nil o means
-// the zero Options.
+// Run runs all tests, each as a subtest of t. For each subtest it calls open, which must return
+// a store without collections, and closes that store afterwards. A nil o means the zero Options.
 //
-// If -run selects some tests and none of the suite's subtests runs, because all are skipped
-// or none has the name, the suite fails: it would be green without having tested anything.
+// If the flag -run is set and no subtest runs, because all are skipped or none has the name, Run
+// fails: otherwise the test would pass without having tested anything.
 func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	var opts Options
 	if o != nil {
@@ -32,7 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	ran := false
 	for _, c := range checks(opts) {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t) // which skips the test if there is no server
+			s := open(t) // skips the test if there is no server
 			ran = true
 			c.run(t, s)
 		})
@@ -42,14 +41,13 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	}
 }
 
-// check is one of the tests of the suite: it fails t if s breaks a promise of the
-// contract.
+// check is one test of the suite. test fails t if s breaks a promise of [store.Store].
 type check struct {
 	name string
 	test func(t testing.TB, s store.Store)
 }
 
-// run tests s, which has no collections, and closes it.
+// run runs the test with s, which has no collections, and closes s.
 func (c check) run(t testing.TB, s store.Store) {
 	t.Cleanup(func() {
 		for range 2 {
@@ -123,7 +121,7 @@ func raw(t testing.TB, doc any) bson.Raw {
 	return must[[]byte](t)(bson.Marshal(doc))
 }
 
-// insert stores documents of one field n with these keys.
+// insert inserts one document per key, with a field n.
 func insert(t testing.TB, s store.Store, collection string, keys ...store.Key) {
 	t.Helper()
 	docs := make([]any, len(keys))
@@ -133,7 +131,7 @@ func insert(t testing.TB, s store.Store, collection string, keys ...store.Key) {
 	must[[]store.Key](t)(s.InsertMany(t.Context(), collection, docs, nil))
 }
 
-// find returns the keys of what q finds.
+// find returns the keys of the documents that q selects.
 func find(t testing.TB, s store.Store, collection string, q store.Query) (keys []store.Key) {
 	t.Helper()
 	for doc, err := range s.Find(t.Context(), collection, q) {

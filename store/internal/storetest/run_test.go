@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/store/memstore"
 )
 
-// TestSkipped is a suite without a server, for [TestRunFailsIfNothingRuns].
+// TestSkipped runs the suite as if there were no server, for [TestRunFailsIfNothingRuns].
 func TestSkipped(t *testing.T) {
 	if os.Getenv("OID_STORETEST_SKIP") == "" {
 		t.Skip("only for TestRunFailsIfNothingRuns")
@@ -23,8 +23,8 @@ func TestSkipped(t *testing.T) {
 	}, nil)
 }
 
-// TestRunFailsIfNothingRuns: a suite whose selected tests are all skipped, or are not there,
-// is not green.
+// TestRunFailsIfNothingRuns: the suite fails if all tests that -run selects are skipped, or if -run
+// selects none.
 func TestRunFailsIfNothingRuns(t *testing.T) {
 	for selected, want := range map[string]string{
 		"^TestSkipped$/^Find":            "-v says why",

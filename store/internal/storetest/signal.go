@@ -7,12 +7,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// quiet is how long nothing comes to a listener that should get nothing.
+// quiet is the time after which settle concludes that no more signals come.
 const quiet = 200 * time.Millisecond
 
-// Signals checks that a signal of one store wakes those that listen at another, which
-// open returns for the same place. others reports whether the engine also wakes those
-// that listen for other topics.
+// Signals checks that a signal sent with one store wakes the listeners of another store on the
+// same database. Each call of open must return a store on that database. others says whether
+// the engine also wakes listeners for other topics.
 func Signals(t *testing.T, open func() store.Store, others bool) {
 	sender, receiver := store.SignalerOf(open()), store.SignalerOf(open())
 	if sender == nil || receiver == nil {
@@ -30,7 +30,7 @@ func Signals(t *testing.T, open func() store.Store, others bool) {
 		sender.Signal("nobody's", "wanted")
 		await(t, wanted)
 		if came := settle(other); came != others {
-			t.Errorf("one that listens for another topic was woken: %v, want %v", came, others)
+			t.Errorf("a listener for another topic was woken: %v, want %v", came, others)
 		}
 	}
 	settle(wanted)
@@ -47,11 +47,11 @@ func await(t *testing.T, signals <-chan struct{}) {
 	select {
 	case <-signals:
 	case <-time.After(10 * time.Second):
-		t.Fatal("a signal has not come")
+		t.Fatal("no signal came within 10 seconds")
 	}
 }
 
-// settle waits until nothing comes any more and reports whether something came.
+// settle receives signals until none comes for a while, and reports whether any came.
 func settle(signals <-chan struct{}) (came bool) {
 	for {
 		select {

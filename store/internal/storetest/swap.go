@@ -13,13 +13,13 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// valued returns the document with this key and value.
+// valued returns the document {_id: key, v: v}.
 func valued(t testing.TB, key store.Key, v any) bson.Raw {
 	t.Helper()
 	return raw(t, bson.D{{Key: "_id", Value: key}, {Key: "v", Value: v}})
 }
 
-// get returns the document with the key.
+// get returns the stored document with the key.
 func get(t testing.TB, s store.Store, collection string, key store.Key) bson.Raw {
 	t.Helper()
 	return must[bson.Raw](t)(s.Get(t.Context(), collection, key))
@@ -35,7 +35,7 @@ func revision(t testing.TB, doc bson.Raw) objectid.ID {
 	return objectid.ID(v.ObjectID())
 }
 
-// testSwap reads and writes one document in turn by two clients.
+// testSwap swaps a document several times, also with outdated versions of it.
 func testSwap(t testing.TB, s store.Store) {
 	key := text("shared")
 	insert(t, s, "c", text("bystander"))
@@ -73,7 +73,7 @@ func testSwap(t testing.TB, s store.Store) {
 	}
 }
 
-// deleteOld deletes a document if it is still old.
+// deleteOld deletes the document old unless it has changed.
 func deleteOld(ctx context.Context, s store.Store, collection string, old bson.Raw) error {
 	_, err := s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
 	if refused := (*store.BulkError)(nil); errors.As(err, &refused) {
@@ -82,8 +82,8 @@ func deleteOld(ctx context.Context, s store.Store, collection string, old bson.R
 	return err
 }
 
-// testSwapNoticesEveryWrite writes a document by each method between a read and
-// a swap, also so that it is what it was before.
+// testSwapNoticesEveryWrite writes a document between a read and a swap, with each method, also so
+// that the document is afterwards as it was before.
 func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	for name, write := range map[string]func(old bson.Raw) error{
@@ -152,8 +152,8 @@ func testSwapFirst(t testing.TB, s store.Store) {
 	}
 }
 
-// testSwapManyOfMany changes more documents than an engine may send at once, and then
-// deletes every second of them.
+// testSwapManyOfMany changes more documents than an engine sends at once, and then deletes every
+// second one.
 func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	n := 1201
 	if o.Common { // FerretDB takes long for each
@@ -189,7 +189,7 @@ func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	}
 }
 
-// testRevision looks at what other writes do to the field of the revision.
+// testRevision tests what Insert and Replace do to the field _rev.
 func testRevision(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	given := objectid.New()
@@ -254,7 +254,7 @@ func testSwapRefuses(t testing.TB, s store.Store) {
 	}
 }
 
-// testSwapMany gives one call swaps of every kind, in no order.
+// testSwapMany passes swaps of every kind to one call, not sorted by key.
 func testSwapMany(t testing.TB, s store.Store) {
 	const n = 250
 	docs := make([]any, n)
