@@ -98,8 +98,8 @@ func TestProblemsWithoutGo(t *testing.T) {
 		}
 	}
 	for body, location := range map[string]string{
-		`{"name":"a","pid":1,"evidence_id":"zz"}`: "body.evidence_id",
-		`{"name":"a","pid":1,"evidence_id":""}`:   "body.evidence_id",
+		`{"name":"a","pid":1,"evidence_ids":["zz"]}`: "body.evidence_ids[0]",
+		`{"name":"a","pid":1,"evidence_ids":[""]}`:   "body.evidence_ids[0]",
 		`{"name":"a","pid":1,"evidence_ids":["507f1f77bcf86cd799439011","507F1F77BCF86CD799439011","507f1f77bcf86cd79943901g"]}`: "body.evidence_ids[2]",
 	} {
 		if got := r.post(t, "/v1/processes", body); !strings.Contains(got.body, `"expected string to be 24 hexadecimal digits","location":"`+location+`"`) {

@@ -16,13 +16,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-const apiDescription = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
+const apiDescription = "Creates MongoDB ObjectIds in bulk, shows when and by which process an id was created, turns time ranges into ranges of ids, " +
 	"records processes, and analyses all ids of a dump. Errors are problem+json (RFC 9457)."
 
-// descriptionPath is that of the description of the API, without its extension.
+// descriptionPath is the path of the API's description, without its extension.
 const descriptionPath = "/openapi"
 
-// Tags group the endpoints in the description.
+// Tags group the endpoints in the API's description.
 const (
 	tagIDs       = "ids"
 	tagProcesses = "processes"
@@ -30,8 +30,8 @@ const (
 	tagLocks     = "locks"
 )
 
-// addAPI adds the endpoints and their description, as /openapi.json in version
-// 3.1 and as /openapi-3.0.json for generators that do not support it.
+// addAPI adds the endpoints and the API's description. /openapi.json is in version 3.1,
+// and /openapi-3.0.json is for generators that do not support that version.
 func (s *Server) addAPI(rows []route) {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	config := huma.Config{
@@ -42,12 +42,12 @@ func (s *Server) addAPI(rows []route) {
 				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
 				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
 			},
-			Servers: []*huma.Server{{URL: s.door.Base() + "/", Description: "The server of this description."}},
+			Servers: []*huma.Server{{URL: s.door.Base() + "/", Description: "The server that sent this description."}},
 			Tags: []*huma.Tag{
 				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
 				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},
 				{Name: tagCensus, Description: "Analyse all ids of a dump."},
-				{Name: tagLocks, Description: "Show who holds which lock."},
+				{Name: tagLocks, Description: "Show locks and their holders."},
 			},
 			Components: &huma.Components{
 				Schemas:         schemas,
@@ -70,9 +70,10 @@ func (s *Server) addAPI(rows []route) {
 	wrapReferences(schemas)
 }
 
-// wrapReferences moves each reference that has a description into an allOf: in
-// version 3.0 a reference has no other fields. It removes the words for patterns, which
-// OpenAPI does not have: the messages of errors were made with them before.
+// wrapReferences moves each reference that has a description into an allOf, because a
+// reference of version 3.0 has no other fields. It also removes the descriptions of
+// patterns, which OpenAPI does not have. Package huma has already made its error messages
+// with them.
 func wrapReferences(schemas huma.Registry) {
 	for _, schema := range schemas.Map() {
 		for _, p := range schema.Properties {
@@ -86,8 +87,8 @@ func wrapReferences(schemas huma.Registry) {
 	}
 }
 
-// noEndpoint answers requests without an endpoint. The mux alone answers in plain
-// text.
+// noEndpoint answers requests that match no endpoint with a problem, instead of the plain
+// text of the mux.
 func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
@@ -97,18 +98,18 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allowed == nil {
-		s.refuse(w, r, http.StatusNotFound, "no such endpoint; /openapi.json describes all")
+		s.refuse(w, r, http.StatusNotFound, "no such endpoint; /openapi.json lists all endpoints")
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	s.refuse(w, r, http.StatusMethodNotAllowed, "this endpoint supports "+strings.Join(allowed, ", "))
 }
 
-// anywhere lists the error statuses of every endpoint.
+// anywhere lists the error statuses that every endpoint has.
 var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 
-// operation describes the endpoint of a route. The statuses are those of its own
-// errors, besides anywhere.
+// operation describes the endpoint of a route. statuses are its error statuses other than
+// those in anywhere.
 func operation(at route, tag, id, summary, description string, statuses ...int) huma.Operation {
 	return huma.Operation{
 		Method: at.method, Path: at.path, Tags: []string{tag}, OperationID: id, Summary: summary, Description: description,
@@ -119,21 +120,21 @@ func operation(at route, tag, id, summary, description string, statuses ...int) 
 
 // answer is a response whose body is of type T.
 type answer[T any] struct {
-	CacheControl string `header:"Cache-Control" doc:"no-store: the answer may be another one in a moment, as processes register and end."`
+	CacheControl string `header:"Cache-Control" doc:"Always no-store: the answer may change at any moment, when processes register or end."`
 	Body         T
 }
 
-// endpoint adds an endpoint of the API in the place of a route.
+// endpoint adds an endpoint of the API for a route.
 type endpoint func(s *Server, api huma.API, at route)
 
-// describe returns an endpoint with its description, see operation. do answers a request.
+// describe returns an endpoint with its description, see operation. do answers requests.
 func describe[In, Out any](tag, id, summary, description string, do func(*Server, context.Context, *In) (Out, error), statuses ...int) endpoint {
 	return func(s *Server, api huma.API, at route) {
 		handle(s, api, operation(at, tag, id, summary, description, statuses...), func(ctx context.Context, in *In) (Out, error) { return do(s, ctx, in) })
 	}
 }
 
-// handle adds an endpoint. do answers a request; its error becomes a problem.
+// handle adds an endpoint. do answers requests; its error becomes a problem.
 func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(context.Context, *In) (Out, error)) {
 	huma.Register(api, op, func(ctx context.Context, in *In) (*answer[Out], error) {
 		out, err := do(ctx, in)
@@ -144,7 +145,7 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 	})
 }
 
-// formats are those of package huma, with errors that do not mention Go's types.
+// formats are the body formats of package huma. Their errors are made plain by plainError.
 var formats = func() map[string]huma.Format {
 	out := maps.Clone(huma.DefaultFormats)
 	for name, f := range out {
@@ -155,7 +156,7 @@ var formats = func() map[string]huma.Format {
 	return out
 }()
 
-// plainError says what is wrong with JSON in its own words.
+// plainError returns an error of encoding/json without the names of Go types.
 func plainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		place := wrong.Field

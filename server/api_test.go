@@ -159,11 +159,11 @@ func TestProcessesOverAPI(t *testing.T) {
 	}
 
 	sample := objectid.New()
-	b := join(8, fmt.Sprintf(`,"evidence_id":%q`, sample))
+	b := join(8, fmt.Sprintf(`,"evidence_ids":[%q]`, sample))
 	if b.ProcessBlock != "" || b.ProcessValue != sample.String()[8:18] || b.Rivals != nil {
 		t.Errorf("adopted: %+v", b)
 	}
-	c := join(9, fmt.Sprintf(`,"evidence_id":%q`, sample))
+	c := join(9, fmt.Sprintf(`,"evidence_ids":[%q]`, sample))
 	if len(c.Rivals) != 1 || c.Rivals[0] != b.GPID {
 		t.Errorf("a second process with the same value: %+v, want a collision", c)
 	}
@@ -190,7 +190,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	wantProblem(t, r.post(t, samples, `{"evidence_ids":["507f1f77bcf86cd799439011"],"layout":"odd"}`), 422, "layout")
 	wantProblem(t, r.post(t, memberPath("0123456789abcdef")+"/evidence", fmt.Sprintf(`{"evidence_ids":[%q]}`, withValue(third))), 404, "")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"host":"a\nb"}`), 422, "host")
-	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"evidence_id":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"evidence_ids":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"address":"here"}`), 422, "want ip:port")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
 	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")

@@ -16,13 +16,14 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Errors for a missing store. Their texts are for clients.
+// Errors about the store. Clients see their texts.
 var (
 	errNoStore     = errors.New("this server has no store, so it has no record of processes")
 	errUnavailable = errors.New("the store does not answer now; the server keeps trying")
 )
 
-// backend is the store with the registry, which may not be open yet.
+// backend is the store and the registry in it. It opens the store in the background, and
+// again after the file of the store was replaced.
 type backend struct {
 	options Options
 	metrics *metrics
@@ -42,8 +43,8 @@ type connected struct {
 	member   *registry.Member
 }
 
-// maxStoreCalls bounds the calls in flight, including those that nobody waits for
-// because the store hangs.
+// maxStoreCalls bounds the calls in flight. If the store hangs, they include calls for which
+// no request waits any more.
 const maxStoreCalls = 64
 
 func newBackend(o Options, m *metrics) (*backend, error) {
@@ -55,8 +56,8 @@ func newBackend(o Options, m *metrics) (*backend, error) {
 	return &backend{options: o, metrics: m, random: g, calls: calls, moved: make(chan struct{}, 1)}, nil
 }
 
-// clockOf returns the clock for generators: nil for the system's clock, which they
-// read faster themselves.
+// clockOf returns the clock for generators. It is nil for the system's clock, which
+// generators read faster by themselves.
 func clockOf(o Options) func() time.Time {
 	if o.ownClock {
 		return o.Now
@@ -64,7 +65,8 @@ func clockOf(o Options) func() time.Time {
 	return nil
 }
 
-// generator returns the generator for new ids.
+// generator returns the generator for new ids: that of the registered process, or the
+// random one before the server is registered.
 func (b *backend) generator() *objectid.Generator {
 	if c := b.connected.Load(); c != nil {
 		return c.member.Generator()
@@ -72,7 +74,7 @@ func (b *backend) generator() *objectid.Generator {
 	return b.random
 }
 
-// run keeps the store open until ctx ends. It calls ready each time that it is open.
+// run keeps the store open until ctx ends. It calls ready each time the store was opened.
 func (b *backend) run(ctx context.Context, addr string, ready func()) {
 	for {
 		b.keepTrying(ctx, addr)
@@ -84,7 +86,7 @@ func (b *backend) run(ctx context.Context, addr string, ready func()) {
 		old := b.connected.Swap(nil)
 		b.options.Log.Warn("the file of the store was deleted, moved or replaced; opening it again")
 		last, cancel := context.WithTimeout(ctx, b.options.Limits.Store)
-		// The file that the registration is in is gone, so that its end may fail.
+		// End may fail, because the file with the registration is gone.
 		_ = old.member.End(last, "the store was replaced")
 		cancel()
 		_ = old.store.Close()
@@ -144,8 +146,8 @@ const (
 	pruneEvery = time.Hour
 )
 
-// upkeep keeps the registry in order until the store has moved or ctx ends. Several servers
-// of one store do not hinder one another.
+// upkeep sweeps and prunes the registry regularly, until the file of the store was replaced
+// or ctx ends. Several servers may do so in one store.
 func (b *backend) upkeep(ctx context.Context) {
 	c := b.connected.Load()
 	sweep := time.Tick(sweepEvery)
@@ -164,19 +166,19 @@ func (b *backend) upkeep(ctx context.Context) {
 			_, err = c.registry.Prune(ctx, nil)
 		}
 		if err != nil && ctx.Err() == nil && !failed {
-			b.options.Log.Warn("the registry cannot be kept in order", "error", err)
+			b.options.Log.Warn("the registry cannot be swept and pruned", "error", err)
 		}
 		failed = err != nil
 	}
 }
 
-// ask calls the registry, see callWithin; name is for the metrics. Its errors are errNoStore
-// and errUnavailable, too.
+// ask calls the registry, see callWithin. It returns errNoStore if the server has no store,
+// and errUnavailable if the store is not open. name is the label of the call in the metrics.
 func ask[T any](ctx context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
 	return askConnected(ctx, b, name, func(ctx context.Context, c *connected) (T, error) { return call(ctx, c.registry) })
 }
 
-// askConnected is ask for calls that need more than the registry.
+// askConnected is like ask, for calls that need more than the registry.
 func askConnected[T any](ctx context.Context, b *backend, name string, call func(context.Context, *connected) (T, error)) (T, error) {
 	var none T
 	if b.options.Open == nil {
@@ -193,7 +195,7 @@ func askConnected[T any](ctx context.Context, b *backend, name string, call func
 		if errors.Is(err, store.ErrMoved) && b.connected.Load() == c {
 			select {
 			case b.moved <- struct{}{}:
-			default: // it was asked already
+			default: // run was already asked
 			}
 		}
 		return value, err
@@ -202,15 +204,16 @@ func askConnected[T any](ctx context.Context, b *backend, name string, call func
 
 // caller calls something that may hang, such as a store, on behalf of clients.
 type caller struct {
-	what   string              // for the log
-	limit  time.Duration       // for one call
-	slots  *semaphore.Weighted // one for each call in flight, also those that nobody waits for
+	what   string              // what is called, for the log
+	limit  time.Duration       // timeout of a call
+	slots  *semaphore.Weighted // one for each call in flight, including calls that have timed out but still hang
 	log    *slog.Logger
-	silent error // the answer in place of a failure; for clients
+	silent error // what clients see if a call fails
 }
 
-// callWithin calls do. It returns at the latest when parent ends or the limit has passed,
-// even if do hangs. Its errors are those of isAnswer, or c.silent; name is for the log.
+// callWithin calls do. Even if do hangs, it returns when parent is done or c.limit has
+// passed. It returns an error of do that is about the request, see isAnswer. Any other error
+// is logged with name, and callWithin returns c.silent instead.
 func callWithin[T any](parent context.Context, c *caller, name string, do func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(parent, c.limit)

@@ -23,14 +23,14 @@ import (
 
 type censusInput struct {
 	Name       string `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
-	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
-	Column     string `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
-	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
-	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How the upload is written. Default: found out from its content."`
-	Since      string `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
-	From       string `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
-	To         string `query:"to" maxLength:"100" doc:"Count ids before this time."`
-	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Step of the timeline. Default: chosen to fit."`
+	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field of the documents from which ids are read. Dots lead into nested documents."`
+	Column     string `query:"column" maxLength:"200" doc:"The column of CSV files from which ids are read. Default: the one named like the field."`
+	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive. Default: all."`
+	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"Format of the upload. Default: recognized from its content."`
+	Since      string `query:"since" maxLength:"100" doc:"Count only ids created since this time, or in a duration up to now."`
+	From       string `query:"from" maxLength:"100" doc:"Count only ids created from this time on, in place of since."`
+	To         string `query:"to" maxLength:"100" doc:"Count only ids created before this time."`
+	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Length of the timeline's buckets. Default: chosen to fit the data."`
 	Zone       string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
 	Top        int    `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
 
@@ -38,7 +38,7 @@ type censusInput struct {
 	w http.ResponseWriter
 }
 
-// Resolve keeps the request, whose body is read as it arrives.
+// Resolve stores the request, because the handler reads its body while it arrives.
 func (in *censusInput) Resolve(c huma.Context) []error {
 	in.r, in.w = humago.Unwrap(c)
 	return nil
@@ -46,8 +46,7 @@ func (in *censusInput) Resolve(c huma.Context) []error {
 
 func (s *Server) takeCensus(api huma.API, at route) {
 	op := operation(at, tagCensus, "takeCensus", "Take the census of an upload",
-		"Analyses the ids of a dump: .bson and archives of mongodump, JSON and CSV of mongoexport, lists of ids, or any text; each may be compressed with gzip. "+
-			"The body is the file itself.")
+		"Analyses all ids of a dump. The body is the file: .bson or an archive of mongodump, JSON or CSV of mongoexport, a list of ids, or any text. It may be compressed with gzip.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
 	}}
@@ -83,8 +82,8 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 	return o, census.ReportOptions{By: census.Interval(in.By), Zone: zone, Top: in.Top}, nil
 }
 
-// census takes the census of one source. Errors in the source are part of the report,
-// unless nothing could be read.
+// census takes the census of one source. Errors in the source are part of the report. If
+// nothing could be read, they are the error.
 func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
 	o.MaxIDs = s.options.Limits.UploadIDs
 	o.Unpacked, o.Keep, o.MaxWindow = u.Unpack, u.Keep, door.UploadWindow
@@ -105,7 +104,7 @@ func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Opti
 	return c.Report(&v)
 }
 
-// processName returns the name of the process that created id, or "".
+// processName returns what the census calls the process that created id, or "".
 func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 	t, err := s.trace(ctx, id)
 	switch {
@@ -147,7 +146,7 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(report))
 }
 
-// maxField bounds a field of the form that is not a file.
+// maxField is the maximum size of a form field that is not the file, in bytes.
 const maxField = 1000
 
 // censusOfForm reads a form whose last part is the file.
@@ -185,7 +184,7 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 			if after, err := parts.NextPart(); err == nil {
 				return nil, requestf("the field %q comes after the file; send it before", after.FormName())
 			}
-			// What follows is a line or two; then the connection can be used again.
+			// After the rest of the form has been read, the connection can be used again.
 			_, _ = io.CopyN(io.Discard, u, maxField)
 			return report, nil
 		}

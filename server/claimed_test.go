@@ -56,7 +56,7 @@ func TestManyUnknownIDs(t *testing.T) {
 
 	adopt := func(by *running, pid int, value string) {
 		t.Helper()
-		body := fmt.Sprintf(`{"name":"shop","pid":%d,"started":%q,"evidence_id":"%08x%s000001"}`, pid, old.Add(-time.Hour).Format(time.RFC3339), old.Unix(), value)
+		body := fmt.Sprintf(`{"name":"shop","pid":%d,"started":%q,"evidence_ids":["%08x%s000001"]}`, pid, old.Add(-time.Hour).Format(time.RFC3339), old.Unix(), value)
 		decode[wire.Registered](t, by.post(t, "/v1/processes", body), 201)
 	}
 	ask(2 * few) // within a second the claimed values are known

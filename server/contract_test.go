@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 		return decode[wire.Registered](t, r.post(t, "/v1/processes", body, "Idempotency-Key", "a-key-for-"+body[9:10]+"-of-some-length"), 201)
 	}
 	a := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
-	b := join(`{"name":"b","pid":2,"evidence_id":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
+	b := join(`{"name":"b","pid":2,"evidence_ids":["` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"]}`)
 	one, two, named := memberPath(a.Member), memberPath(b.Member), "/v1/processes/"+url.PathEscape(a.GPID)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
 	numbers := map[string]int{}
@@ -102,7 +102,7 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/locks/%7B", "", 422, ""},
 		{"GET", "/v1/processes", "", 200, ""},
 		{"GET", "/v1/processes?state=ended&limit=5", "", 200, ""},
-		{"POST", "/v1/processes", `{"name":"a","pid":1,"evidence_id":"507f1f77bcf86cd799439011"}`, 422, ""},
+		{"POST", "/v1/processes", `{"name":"a","pid":1,"evidence_ids":["507f1f77bcf86cd799439011"]}`, 422, ""},
 		{"GET", named, "", 200, ""},
 		{"GET", named + "?since=1h&limit=1&member=" + a.Member, "", 200, ""},
 		{"GET", named + "?member=" + b.Member, "", 404, ""},

@@ -19,7 +19,7 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// everyAnswer has the headers of every answer.
+// everyAnswer has the headers that every answer has.
 var everyAnswer = map[string][]string{
 	"Content-Security-Policy":      {contentPolicy},
 	"X-Content-Type-Options":       {"nosniff"},
@@ -27,9 +27,9 @@ var everyAnswer = map[string][]string{
 	"Cross-Origin-Resource-Policy": {"same-origin"},
 }
 
-// ServeHTTP guards, counts and logs every request. [Server.Serve] uses it. A program
-// that uses it with a server of its own must set the timeouts, and every Host header
-// is accepted.
+// ServeHTTP answers one request. [Server.Serve] calls it. A program may instead use a
+// Server as the Handler of its own http.Server. It must then set the timeouts of that
+// server, and check the Host header if it needs to, because ServeHTTP then accepts any.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := s.door.Record(w)
 	began := time.Now()
@@ -63,14 +63,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(rec, r)
 }
 
-// routeName returns the pattern that r matched, for the metrics. Clients cannot add
-// values to it.
+// routeName returns the label of r's route in the metrics. It is one of the patterns in
+// the table of routes, so clients cannot create new labels.
 func routeName(r *http.Request) string {
 	path := r.Pattern[strings.IndexByte(r.Pattern, ' ')+1:] // without the method, if it has one
 	return cmp.Or(path, "none")
 }
 
-// methodName returns the method of r, for the metrics: clients cannot add values to it either.
+// methodName returns the label of r's method in the metrics. Clients cannot create new
+// labels.
 func methodName(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
@@ -79,14 +80,13 @@ func methodName(r *http.Request) string {
 	return "other"
 }
 
-// gate is a humago.Mux that puts all handlers behind the door, as the table of routes
-// says.
+// gate is a humago.Mux whose handlers run only after the door has admitted the request.
 type gate struct{ *Server }
 
 // ServeHTTP implements humago.Mux.
 func (g gate) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
-// HandleFunc implements humago.Mux. It panics for a pattern without a row.
+// HandleFunc implements humago.Mux. It panics if the table of routes has no such pattern.
 func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Request)) {
 	s := g.Server
 	row := s.rows[pattern]
@@ -108,13 +108,14 @@ func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Requ
 	})
 }
 
-// refused answers a request that must not enter.
+// refused answers a request that the door has refused. Browsers without a login get the
+// login page.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, door.ErrNoToken) {
 		if s.wantsPage(r) {
 			next := r.URL.RequestURI()
 			if r.Method != http.MethodGet {
-				next = r.URL.Path // what was sent is lost
+				next = r.URL.Path // without the body, which is lost
 			}
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
 			return

@@ -25,16 +25,16 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// idForm is a way to send new ids.
+// idForm is a form in which new ids are sent.
 type idForm struct {
 	mediaType     string
-	open, close   string
-	digits        bool   // else the twelve bytes of each id
-	before, after string // the digits of each id
-	between       int    // bytes at the end of after that the last id does not have
+	open, close   string // the beginning and the end of the answer
+	digits        bool   // each id is sent as 24 hexadecimal digits, otherwise as 12 bytes
+	before, after string // the text around the digits of each id
+	between       int    // how many bytes at the end of after are left out after the last id
 }
 
-// idForms are all forms. The first is sent to clients that accept any.
+// idForms are all forms. The first is the default.
 var idForms = []*idForm{
 	{"application/json", `{"ids":[`, "]}\n", true, `"`, `",`, 1},
 	{"text/plain", "", "", true, "", "\n", 0},
@@ -50,8 +50,8 @@ func (f *idForm) each() int {
 }
 
 const (
-	sharedBytes = objectid.Size - 1 // which an id mostly shares with the one before
-	unitSize    = 32                // bytes that can be copied at once, room for an id in any form
+	sharedBytes = objectid.Size - 1 // all but the last byte of an id mostly equal those of the id before
+	unitSize    = 32                // bytes that the processor copies at once; an id in any form has fewer
 )
 
 // appendTo appends an answer with ids to b.
@@ -67,9 +67,9 @@ func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
 	each, last := f.each(), len(f.before)+2*sharedBytes
 	end := len(b) + len(ids)*each
 	b = slices.Grow(b, len(ids)*each+unitSize)[:end+unitSize]
-	var unit [unitSize]byte // the last id with all of its digits
-	var high uint64         // what the last id begins with
-	var low uint32
+	var unit [unitSize]byte // the text of the latest id that was written in full
+	var high uint64         // the first eight bytes of that id
+	var low uint32          // the last four
 	for i := range ids {
 		id := &ids[i]
 		h, l := binary.BigEndian.Uint64(id[:]), binary.BigEndian.Uint32(id[8:])
@@ -112,13 +112,13 @@ func accepted(header string) *idForm {
 }
 
 type newIDsInput struct {
-	Accept string       `header:"Accept" doc:"application/json, text/plain for one id per line, or application/octet-stream for 12 bytes each."`
+	Accept string       `header:"Accept" doc:"application/json, text/plain for one id per line, or application/octet-stream for 12 bytes per id."`
 	Body   *wire.NewIDs `required:"false"`
 }
 
 func (s *Server) createIDs(api huma.API, at route) {
 	op := operation(at, tagIDs, "createIDs", "Create ids",
-		"Returns as many new ids as requested, each greater than the one before; one without a body. No id is given out twice.",
+		"Returns new ids, each greater than the one before. No id is ever returned twice. Without a body, one id is created.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -126,7 +126,7 @@ func (s *Server) createIDs(api huma.API, at route) {
 		Content: map[string]*huma.MediaType{
 			idForms[0].mediaType: {Schema: schemas.Schema(reflect.TypeFor[wire.IDs](), true, "")},
 			idForms[1].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One id per line."}},
-			idForms[2].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Twelve bytes each."}},
+			idForms[2].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Twelve bytes per id."}},
 		},
 	}}
 	huma.Register(api, op, func(ctx context.Context, in *newIDsInput) (*huma.StreamResponse, error) {
@@ -147,7 +147,7 @@ func (s *Server) createIDs(api huma.API, at route) {
 	})
 }
 
-// createdIDs are the ids of one answer, and the answer.
+// createdIDs has the ids of one answer, and its bytes.
 type createdIDs struct {
 	ids []objectid.ID
 	out []byte
@@ -173,7 +173,7 @@ func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 
 // tooManyIDs is the error for a request for n ids.
 func tooManyIDs(n int) error {
-	return requestf("count %d: the server creates at most %s ids in one request; send several requests, or use the command \"oid new -n %d\" or the Go package objectid", n, humanize.Comma(page.MaxIDs), n)
+	return requestf("count %d: the server creates at most %s ids per request; send several requests, or use the command \"oid new -n %d\" or the Go package objectid", n, humanize.Comma(page.MaxIDs), n)
 }
 
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
@@ -203,39 +203,40 @@ func (s *Server) fillNew(v *page.New, count string) error {
 	return nil
 }
 
-// nowIn returns the time in a zone, in which times without a zone are then read. The
-// empty name is UTC.
+// nowIn returns the current time in a time zone. Times without a zone are then read in
+// that zone. The empty name means UTC.
 func (s *Server) nowIn(zone string) (time.Time, error) {
 	l, err := zoneOf(zone)
 	return s.options.Now().In(l), err
 }
 
-// zoneOf returns the time zone with a name, or UTC.
+// zoneOf returns the time zone with a name. The empty name means UTC. For an unknown name it
+// returns UTC and an error.
 func zoneOf(name string) (*time.Location, error) {
 	l, err := time.LoadLocation(name)
 	if err != nil || strings.EqualFold(name, "local") {
-		return time.UTC, requestf("time zone %q: no such zone; want a name such as Europe/Berlin", name)
+		return time.UTC, requestf("time zone %q: unknown; want a name such as Europe/Berlin", name)
 	}
 	return l, nil
 }
 
 type rangeInput struct {
-	Since   string `query:"since" maxLength:"100" example:"24h" doc:"A duration up to now, or a time."`
-	From    string `query:"from" maxLength:"100" doc:"A time, in place of since; rounded down to a second."`
-	To      string `query:"to" maxLength:"100" doc:"A time, not included; rounded up to a second. Default: no end."`
-	Column  string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in the SQL forms, written unchanged."`
-	Process string `query:"process" maxLength:"10" example:"bcf86cd799" doc:"A process value, or a process block: 10 or 8 hexadecimal digits. The queries are then for the ids with it, in the languages that can say so. Default: any."`
-	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
+	Since   string `query:"since" maxLength:"100" example:"24h" doc:"Ids since this time, or in a duration up to now."`
+	From    string `query:"from" maxLength:"100" doc:"Ids from this time on, in place of since. It is rounded down to a second."`
+	To      string `query:"to" maxLength:"100" doc:"Ids from before this time. It is rounded up to a second. Default: no end."`
+	Column  string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in SQL queries. It is inserted unchanged."`
+	Process string `query:"process" maxLength:"10" example:"bcf86cd799" doc:"A process value (10 hexadecimal digits) or process block (8). The queries then match only ids with it. Query languages that cannot express that are left out. Default: any process."`
+	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone for times that name none, such as Europe/Berlin."`
 }
 
 var rangeOf = describe(tagIDs, "range", "Turn a time range into a range of ids",
-	"A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.",
+	"Returns the bounds of the ids that were created in a time range, and queries for them. A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.",
 	func(s *Server, _ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})
 
-// timeRange returns the ids of a time range, and the queries for those of a process
-// value, or for all of them if it is empty.
+// timeRange returns the range of the ids of a time range, with queries for them. If process
+// is not empty, the queries match only ids with this process value or block.
 func (s *Server) timeRange(span timerange.Span, column, process, zone string) (wire.Range, error) {
 	now, err := s.nowIn(zone)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 )
 
 type inspectInput struct {
-	ID     string `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id of any format that a reading can have."`
-	Layout string `query:"layout" enum:"modern,classic,java" doc:"The layout of an ObjectId, if it is known."`
-	Trace  bool   `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
+	ID     string `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"The id, in any format that a reading can have."`
+	Layout string `query:"layout" enum:"modern,classic,java" doc:"The layout of the ObjectId, if the caller knows it. Default: every layout is considered."`
+	Trace  bool   `query:"trace" default:"true" doc:"Whether to look up the process that created the id."`
 }
 
 var inspectID = describe(tagIDs, "inspectID", "Inspect an id",
-	"Returns the creation time of an id, its fields under every layout, and the process that created it.",
+	"Returns when an id was created, what its bytes mean in each possible layout or format, and which process created it.",
 	func(s *Server, ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
@@ -42,7 +42,7 @@ var inspectID = describe(tagIDs, "inspectID", "Inspect an id",
 		return out, err
 	}, http.StatusNotFound)
 
-// onlyID returns the only id in a text.
+// onlyID returns the id in a text that has exactly one.
 func onlyID(text string) (id string, ok bool) {
 	n := 0
 	for found, err := range inspect.Scan(strings.NewReader(text)) {
@@ -54,8 +54,8 @@ func onlyID(text string) (id string, ok bool) {
 	return id, n == 1
 }
 
-// inspect reads an id and, if it is an ObjectId and traced is set, looks up the
-// process that created it.
+// inspect reads an id. If the id is an ObjectId and traced is set, it also looks up the
+// process that created the id.
 func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
 	o.Now = s.options.Now
 	report, err := inspect.Inspect(id, o)
@@ -68,7 +68,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	}
 	oid, err := objectid.Parse(report.ID)
 	if err != nil || oid.IsZero() {
-		return out, nil // of another format, or no id
+		return out, nil // it has another format, or is the id of zeros
 	}
 	found, err := s.trace(ctx, oid)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	trace := towire.Trace(found)
-	if trace.Classic != nil { // of a recorded host
+	if trace.Classic != nil { // the registry knows the host in the id, which makes a reading likelier
 		o.Hosts = []string{trace.Classic.Host}
 		if report, err := inspect.Inspect(id, o); err == nil {
 			out = towire.Inspection(report)
@@ -87,8 +87,8 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	return out, nil
 }
 
-// dropContradicted removes the readings of an ObjectId that the registry contradicts: a
-// process that owns the block of an id has created it in the modern layout.
+// dropContradicted removes the readings of an ObjectId that the registry contradicts. If a
+// process owns the block of an id, the id has the modern layout.
 func dropContradicted(in *wire.Inspection) {
 	t := in.Trace
 	if t == nil || t.Verdict != string(registry.Known) || len(t.Processes) != 1 || t.Processes[0].ProcessBlock == "" {
@@ -100,11 +100,11 @@ func dropContradicted(in *wire.Inspection) {
 
 // Bounds of the page.
 const (
-	maxCards     = 6                       // ids with all their readings
-	maxRows      = 5000                    // ids in all
-	maxLink      = 4000                    // characters of a text that goes into a URL
-	traceTime    = 1500 * time.Millisecond // for the traces of one page
-	maxInspected = 100                     // of those that are kept, see recent
+	maxCards     = 6                       // up to this number of ids, each is shown with all its readings
+	maxRows      = 5000                    // ids that are shown
+	maxLink      = 4000                    // bytes of a text that goes into a URL
+	traceTime    = 1500 * time.Millisecond // after which no further ids of a page are traced
+	maxInspected = 100                     // results that are kept, see recent
 	maxBad       = 100                     // messages about text that is not an id
 )
 
@@ -112,7 +112,8 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
 	s.showInspected(w, r, r.URL.Query().Get("id"))
 }
 
-// startForm sends a short text into the URL, which can then be shared.
+// startForm redirects to a URL with the text, so that it can be shared. A text that is too
+// long for a URL is answered at once.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
 	text := r.PostForm.Get("id")
 	if len(text) <= maxLink {
@@ -152,7 +153,7 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 			in.Before, in.After = piece.Before, piece.After
 			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, data.NoTrace == "")
 		}
-		if errors.Is(err, inspect.ErrNoID) { // a line of a log, which matters only if there is nothing else
+		if errors.Is(err, inspect.ErrNoID) { // such as a line of a log; it is reported only if no id is found
 			if ignored == nil {
 				ignored = []page.BadPiece{{Line: piece.Line, Error: phrase.Plain(err.Error())}}
 			}
@@ -166,7 +167,7 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 		}
 		data.NoTrace = cmp.Or(data.NoTrace, in.TraceError)
 		if data.NoTrace == "" && s.options.Now().After(deadline) {
-			data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
+			data.NoTrace = "the remaining ids were not looked up because it takes too long; inspect fewer ids at once"
 		}
 		addLoad(&in)
 		found = append(found, in)
@@ -185,7 +186,7 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 	return data
 }
 
-// showStart answers with the start page. Those who may create ids get some.
+// showStart answers with the start page. If the client may create ids, the page has some.
 func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, data *page.Start) {
 	title := "Ids"
 	if len(data.Cards) == 1 {
@@ -193,7 +194,7 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 	}
 	if t := s.door.TokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
 		data.New = &page.New{}
-		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
+		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // has no error: the number is permitted
 	}
 	data.Formats = inspect.Names()
 	data.Now = s.overview(r.Context())

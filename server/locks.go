@@ -25,10 +25,10 @@ var (
 	errLocksSilent = errors.New("the backend of the locks does not answer")
 )
 
-// locks reads the locks of Options.OpenLocks, which it opens at the first use.
+// locks reads the locks of Options.OpenLocks. It opens their backend at the first use.
 type locks struct {
 	options Options
-	calls   caller // one call at a time
+	calls   caller // makes one call at a time
 
 	mu     sync.Mutex
 	locker lock.Locker
@@ -38,8 +38,7 @@ func newLocks(o Options) *locks {
 	return &locks{options: o, calls: caller{"locks", o.Limits.Store, semaphore.NewWeighted(1), o.Log, errLocksSilent}}
 }
 
-// askLocks calls do with the Locker, see callWithin. Its errors are errNoLocks and
-// errLocksSilent, too.
+// askLocks calls do with the Locker, see callWithin. Without locks it returns errNoLocks.
 func askLocks[T any](ctx context.Context, l *locks, name string, do func(context.Context, lock.Locker) (T, error)) (T, error) {
 	if l.options.OpenLocks == nil {
 		var none T
@@ -54,7 +53,7 @@ func askLocks[T any](ctx context.Context, l *locks, name string, do func(context
 	})
 }
 
-// open returns the Locker.
+// open returns the Locker, which it opens at the first call.
 func (l *locks) open(ctx context.Context) (lock.Locker, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +86,7 @@ func (l *locks) list(ctx context.Context) ([]wire.Lock, error) {
 	})
 }
 
-// hashOf returns a hash of locks, without the rest of their TTLs, which shrinks all the
-// time.
+// hashOf returns a hash of locks, without their TTLs, which change all the time.
 func hashOf(all []wire.Lock) uint64 {
 	sum := fnv.New64a()
 	for _, l := range all {
@@ -101,10 +99,10 @@ func hashOf(all []wire.Lock) uint64 {
 }
 
 type locksInput struct {
-	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
-	After string `query:"after" maxLength:"2048" doc:"The next of the page before. Default: the first page."`
+	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of locks in the page."`
+	After string `query:"after" maxLength:"2048" doc:"The value of next in the previous page. Default: the first page."`
 
-	search string // what the page searches; empty for all
+	search string // only locks that contain this text; empty for all
 }
 
 type lockInput struct {
@@ -112,10 +110,10 @@ type lockInput struct {
 }
 
 var listLocks = describe(tagLocks, "listLocks", "List locks",
-	"Returns the locks that are held, by name, page by page.", (*Server).lockPage)
+	"Returns the locks that are held, page by page, sorted by name.", (*Server).lockPage)
 
 var getLock = describe(tagLocks, "getLock", "Get the status of a lock",
-	"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.",
+	"Returns who holds a lock and how many processes wait for it. If nobody holds the lock or waits for it, the status is 404.",
 	func(s *Server, ctx context.Context, in *lockInput) (wire.Lock, error) {
 		return askLocks(ctx, s.locks, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
 			found, err := locker.Status(ctx, in.Name)
@@ -126,13 +124,13 @@ var getLock = describe(tagLocks, "getLock", "Get the status of a lock",
 		})
 	}, http.StatusNotFound)
 
-// lockPage returns a page of the locks that are held.
+// lockPage returns one page of the list of locks that are held.
 func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, error) {
 	out := wire.Locks{Locks: []wire.Lock{}}
 	all, err := s.locks.list(ctx)
 	for _, l := range all {
 		switch {
-		case l.Name <= in.After && in.After != "", !holds(in.search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
+		case l.Name <= in.After && in.After != "", !contains(in.search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
 		case len(out.Locks) == in.Limit:
 			out.Next = out.Locks[in.Limit-1].Name
 			return out, nil
@@ -155,8 +153,8 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 
-// holds reports whether one of the texts contains what is searched, in either case.
-func holds(searched string, texts ...string) bool {
+// contains reports whether one of the texts contains searched. Case does not matter.
+func contains(searched string, texts ...string) bool {
 	searched = strings.ToLower(searched)
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), searched) })
 }

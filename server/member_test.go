@@ -73,7 +73,7 @@ func TestMembers(t *testing.T) {
 	if found, err := testenv.Get[wire.Processes](t.Context(), c.HTTP, c.URL+"/v1/processes?q=SHOP"); err != nil || len(found.Processes) != 2 || found.Processes[0].Name != "shop" {
 		t.Errorf("processes that are called shop: %+v, %v, want 2", found, err)
 	}
-	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", EvidenceID: again}, nil); err == nil {
+	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", EvidenceIDs: []objectid.ID{again}}, nil); err == nil {
 		t.Error("a member with a sample is registered")
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {

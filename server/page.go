@@ -19,7 +19,8 @@ import (
 	"github.com/oidkit/oid/server/internal/page"
 )
 
-// showNow answers with the parts of the start page that change by themselves.
+// showNow answers with the parts of pages that show the current processes and locks. The
+// script of the page asks for them again and again.
 func (s *Server) showNow(w http.ResponseWriter, r *http.Request) {
 	s.send(w, http.StatusOK, page.Refreshed(s.overview(r.Context())))
 }
@@ -39,14 +40,14 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Data))
 }
 
-// show answers with the contents of a view, whose path is current. The page is complete
-// before its first byte is sent: from then on the request has no slot, see admit.
+// show answers with a view, whose path is current. The page is rendered completely before
+// its first byte is sent, because the request then gives its slot back.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
 	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: s.overview(r.Context()), Contents: contents}))
 }
 
-// askToken answers with the form for the token, and with nothing that only those may know
-// who are admitted.
+// askToken answers with the login form. The page shows nothing of the registry or the
+// locks.
 func (s *Server) askToken(w http.ResponseWriter, r *http.Request, code int, next, wrong string) {
 	s.send(w, code, s.site.Frame(page.Frame{Title: "Log in", Session: s.door.InSession(r), Contents: s.site.Login(next, wrong)}))
 }
@@ -63,18 +64,19 @@ func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 	_ = html.Render(b) // to memory, without errors
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len())) // which spares a system call
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len())) // saves a system call
 	w.WriteHeader(code)
 	_, _ = w.Write(b.Bytes()) // the client may have disconnected
 }
 
 var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPageBuffer is how large a buffer is kept for the next page, in bytes: most pages
-// have less.
+// maxPageBuffer is the size up to which a buffer is kept for another page, in bytes. Most
+// pages are smaller.
 const maxPageBuffer = 256 << 10
 
-// loginBody is the maximum size of the form, which needs no token.
+// loginBody is the maximum size of the login form in bytes. It is small because the form
+// needs no token.
 const loginBody = 4 << 10
 
 // showLogin shows the form in which people enter the token once. Their browser then
@@ -88,7 +90,7 @@ func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
 	s.askToken(w, r, http.StatusOK, next, "")
 }
 
-// form returns do for requests whose form was read.
+// form returns a handler that parses the form of a request and then calls do.
 func (s *Server) form(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
@@ -117,7 +119,7 @@ func (s *Server) logOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
-// within returns next if it is a path of this server, otherwise the start page.
+// within returns next if it is a path of this server, otherwise the path of the start page.
 func within(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"
@@ -126,18 +128,18 @@ func within(next string) string {
 }
 
 const (
-	overviewLife = time.Second            // requests share an overview for so long
-	overviewWait = 250 * time.Millisecond // a page does not wait longer for one
+	overviewLife = time.Second            // for how long requests share an overview
+	overviewWait = 250 * time.Millisecond // how long a page waits for a new one
 )
 
 // overviews keeps the latest overview.
 type overviews struct {
 	latest atomic.Pointer[page.Overview] // nil before the first
-	looks  singleflight.Group            // requests share a look, too
+	looks  singleflight.Group            // requests that arrive at the same time share one call of look
 }
 
-// overview returns an overview that is at most a second old, or an older one if the
-// store takes long to answer.
+// overview returns an overview that is at most a second old. If the store takes long to
+// answer, it returns an older or an empty one.
 func (s *Server) overview(ctx context.Context) *page.Overview {
 	o := &s.overviews
 	if latest := o.latest.Load(); latest != nil && time.Since(latest.Time) < overviewLife {
@@ -160,10 +162,10 @@ func (s *Server) overview(ctx context.Context) *page.Overview {
 	return latest
 }
 
-// look asks the store and the locks.
+// look makes an overview from the answers of the store and of the locks.
 func (s *Server) look() *page.Overview {
-	ctx := context.Background()                                  // it is shared; ask limits its time
-	out, _ := ask(ctx, s.backend, "overview", overviewProcesses) // without an answer it is empty
+	ctx := context.Background()                                  // no request's, because requests share the result; ask has a timeout
+	out, _ := ask(ctx, s.backend, "overview", overviewProcesses) // empty if the store does not answer
 	if s.options.OpenLocks != nil {
 		if held, err := s.locks.list(ctx); err == nil {
 			out.Locks, out.LocksKnown = held, true

@@ -228,7 +228,7 @@ func TestIdempotencyKey(t *testing.T) {
 	decode[wire.Registered](t, register(two, body, "Idempotency-Key", key), 201)
 	for _, other := range []string{
 		strings.Replace(body, `"pid":1`, `"pid":2`, 1), strings.Replace(body, "8080", "8081", 1), strings.Replace(body, "podA", "podB", 1),
-		strings.Replace(body, "shop", "mail", 1), strings.Replace(body, "{", `{"started":"2026-01-01T00:00:00Z",`, 1), strings.Replace(body, "{", `{"evidence_id":"`+objectid.New().String()+`",`, 1),
+		strings.Replace(body, "shop", "mail", 1), strings.Replace(body, "{", `{"started":"2026-01-01T00:00:00Z",`, 1), strings.Replace(body, "{", `{"evidence_ids":["`+objectid.New().String()+`"],`, 1),
 	} {
 		wantProblem(t, register(two, other, "Idempotency-Key", key), 409, "another process was registered with the same key")
 	}

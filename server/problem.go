@@ -26,17 +26,17 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Errors about requests. Their texts are for clients.
+// Errors about requests. Clients see their texts.
 var (
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
 	errNoLock     = errors.New("nobody holds this lock or waits for it")
 	errRequest    = errors.New("a value of the request cannot be used")
 )
 
-// internalText is for clients.
+// internalText is what clients see of an internal error.
 const internalText = "internal error; see the log of the server"
 
-// answered is an error whose text is for the client, with the status of another one.
+// answered is an error with a text for clients. Its status is that of the error as.
 type answered struct {
 	error
 	as error
@@ -44,14 +44,14 @@ type answered struct {
 
 func (e answered) Unwrap() []error { return []error{e.error, e.as} }
 
-// requestf returns an error in a request.
+// requestf returns an error about a value of a request.
 func requestf(format string, args ...any) error {
 	return answered{fmt.Errorf(format, args...), errRequest}
 }
 
 // noMember is the error for a member key that the registry does not know.
 func noMember(key registry.MemberKey) error {
-	return answered{fmt.Errorf("no member with the key %s is recorded; register again", key), store.ErrNotFound}
+	return answered{fmt.Errorf("there is no member with the key %s; register again", key), store.ErrNotFound}
 }
 
 // problemType is a kind of error, see RFC 9457.
@@ -59,37 +59,37 @@ type problemType struct {
 	name   string // the end of its URI
 	status int
 	about  string  // for the reference of the API
-	errors []error // those that are answered with it
+	errors []error // the errors that are answered with this kind
 }
 
-// problemTypes are all kinds of errors: no other place turns an error into a status.
-// The first of a status is that of an answer without an error of Go, and the last of
-// them that of errors in no list. The text of the error is for clients, except that of
-// internal ones.
+// problemTypes are all kinds of errors. Only this table turns errors into statuses. A
+// response that has a status but no Go error gets the first kind with that status. Errors
+// that are in no list get the last kind, internal. Clients see the texts of all errors
+// except internal ones.
 var problemTypes = []problemType{
-	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{door.ErrBadBody, door.ErrQuery}},
-	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
-	{"forbidden", http.StatusForbidden, "The token is read-only, or the request comes from a page of another origin, or through a proxy to a server without a token.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
-	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail names it.", []error{store.ErrNotFound}},
+	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is malformed.", []error{door.ErrBadBody, door.ErrQuery}},
+	{"no-token", http.StatusUnauthorized, "The server requires a token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
+	{"forbidden", http.StatusForbidden, "The token is read-only, the request comes from a web page of another origin, or the server has no token and the request came through a proxy.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
+	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail says which.", []error{store.ErrNotFound}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
-	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
-	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids has none of the forms that Accept asks for. The other endpoints ignore Accept.", []error{errAcceptable}},
-	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly, or the upload was aborted because others were waiting.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
-	{"collision", http.StatusConflict, "In the answer to many heartbeats: another live process is recorded with the same process value.", []error{registry.ErrCollision}},
+	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint does not support the method; the header Allow lists those that it supports.", nil},
+	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids supports none of the media types in the header Accept. Other endpoints ignore Accept.", []error{errAcceptable}},
+	{"too-slow", http.StatusRequestTimeout, "The body of the request arrived too slowly, or the upload was aborted because others were waiting.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
+	{"collision", http.StatusConflict, "Only in the answer to many heartbeats: another live process is recorded with the same process value.", []error{registry.ErrCollision}},
 	{"ended", http.StatusConflict, "The process has ended. Register again.", []error{registry.ErrEnded}},
 	{"key-used", http.StatusConflict, "Another process was registered with the same Idempotency-Key.", []error{registry.ErrKey}},
 	{"self-managed", http.StatusConflict, "The process sends its own heartbeats to the store.", []error{registry.ErrSelfManaged}},
-	{"too-large", http.StatusRequestEntityTooLarge, "The body, what it unpacks to or the number of its ids is larger than this server accepts.", []error{door.ErrTooLarge, door.ErrUnpacked, door.ErrLongBody, census.ErrLimit, census.ErrTooMany}},
+	{"too-large", http.StatusRequestEntityTooLarge, "The body, its content after unpacking, or the number of its ids is larger than this server accepts.", []error{door.ErrTooLarge, door.ErrUnpacked, door.ErrLongBody, census.ErrLimit, census.ErrTooMany}},
 	{"media-type", http.StatusUnsupportedMediaType, "The body must be application/json.", nil},
-	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", []error{door.ErrBase, door.ErrHost}},
-	{"invalid", http.StatusUnprocessableEntity, "A value of the request cannot be used; detail or errors say which and why.", []error{
+	{"wrong-host", http.StatusMisdirectedRequest, "The header Host names another host.", []error{door.ErrBase, door.ErrHost}},
+	{"invalid", http.StatusUnprocessableEntity, "A value of the request is invalid; detail or errors say which and why.", []error{
 		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrDescription, registry.ErrEvidence, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
-	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
-	{"no-answer", http.StatusServiceUnavailable, "The store, or the backend of the locks, does not answer; see Retry-After.", []error{errUnavailable, errLocksSilent}},
+	{"busy", http.StatusServiceUnavailable, "The server is overloaded or stopping; send the request again after Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
+	{"no-answer", http.StatusServiceUnavailable, "The store, or the backend of the locks, does not answer; send the request again after Retry-After.", []error{errUnavailable, errLocksSilent}},
 	{"not-configured", http.StatusServiceUnavailable, "The server was started without a store, or without locks.", []error{errNoStore, errNoLocks}},
-	{"internal", http.StatusInternalServerError, "A fault of the server, which is in its log.", nil},
+	{"internal", http.StatusInternalServerError, "A fault of the server. Its log has the details.", nil},
 }
 
 // typeOf returns the kind of an error.
@@ -102,7 +102,7 @@ func typeOf(err error) *problemType {
 	return &problemTypes[len(problemTypes)-1]
 }
 
-// typeOfStatus returns the kind of an answer with a status.
+// typeOfStatus returns the first kind of errors with a status.
 func typeOfStatus(status int) *problemType {
 	i := slices.IndexFunc(problemTypes, func(t problemType) bool { return t.status == status })
 	if i < 0 {
@@ -111,25 +111,27 @@ func typeOfStatus(status int) *problemType {
 	return &problemTypes[i]
 }
 
-// isAnswer reports whether err is about the request, and not a failure of the store.
+// isAnswer reports whether err is about the request, rather than a failure of the server
+// or of the store.
 func isAnswer(err error) bool { return typeOf(err).status < http.StatusInternalServerError }
 
 // statusOf returns the HTTP status for an error.
 func statusOf(err error) int { return typeOf(err).status }
 
-// text returns the text of err for a client. That of an internal one goes to the log.
+// text returns what a client sees of err. An internal error goes to the log instead.
 func (s *Server) text(ctx context.Context, err error) string {
 	switch {
 	case statusOf(err) == http.StatusInternalServerError:
 		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", door.RequestID(ctx))
 		return internalText
 	case errors.Is(err, store.ErrKey):
-		return "the request holds a value that cannot be a key in the store"
+		return "the request has a value that cannot be a key in the store"
 	}
 	return excerpt(phrase.Plain(err.Error()), maxDetail)
 }
 
-// outcome returns the status of a page, and sets its text to that of err; a nil err has none.
+// outcome returns the status of a page on which err happened. If err is not nil, it sets
+// text to what the client sees of err.
 func (s *Server) outcome(ctx context.Context, err error, text *string) (code int) {
 	if err == nil {
 		return http.StatusOK
@@ -138,7 +140,7 @@ func (s *Server) outcome(ctx context.Context, err error, text *string) (code int
 	return statusOf(err)
 }
 
-// problem returns err as an answer of the API.
+// problem returns the answer of the API to a request that failed with err.
 func (s *Server) problem(ctx context.Context, err error) error {
 	p := typeOf(err).with(s.text(ctx, err))
 	if p.Status == http.StatusServiceUnavailable {
@@ -150,10 +152,10 @@ func (s *Server) problem(ctx context.Context, err error) error {
 // retrySoon is the Retry-After of status 503, in seconds.
 const retrySoon = "5"
 
-// typeBase is where the kinds of errors are described.
+// typeBase is the beginning of the URIs of all kinds of errors.
 const typeBase = "https://github.com/oidkit/oid/blob/main/docs/reference/api.md#"
 
-// with returns the answer of this kind with a text.
+// with returns an answer of this kind.
 func (t *problemType) with(detail string) *huma.ErrorModel {
 	return &huma.ErrorModel{Type: typeBase + t.name, Title: http.StatusText(t.status), Status: t.status, Detail: detail}
 }
@@ -163,12 +165,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.answerProblem(w, r, typeOf(err).with(s.text(r.Context(), err)))
 }
 
-// refuse answers with an error that has only a status and a text.
+// refuse answers with a status and a text.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
 	s.answerProblem(w, r, typeOfStatus(code).with(text))
 }
 
-// answerProblem answers with a page for browsers, otherwise with problem+json.
+// answerProblem answers browsers with a page, and programs with problem+json.
 func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, p *huma.ErrorModel) {
 	if p.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", retrySoon)
@@ -183,15 +185,15 @@ func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, p *huma.E
 	_ = huma.DefaultJSONFormat.Marshal(w, p)
 }
 
-// Bounds of a problem: it names what is wrong in a request, and does not repeat it.
+// Bounds of a problem, which should not repeat all of a large request.
 const (
-	maxDetail   = 1000 // bytes
+	maxDetail   = 1000 // bytes of a message
 	maxValue    = 100  // bytes of a value, as JSON
-	maxProblems = 20   // places in the request
+	maxProblems = 20   // invalid values that are listed
 )
 
-// tidy is a huma.Transformer. It gives the problems that package huma makes their type,
-// and bounds what they repeat of the request.
+// tidy is a huma.Transformer. It sets the type of the problems that package huma makes, and
+// applies the bounds.
 func tidy(_ huma.Context, _ string, v any) (any, error) {
 	p, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -212,7 +214,7 @@ func tidy(_ huma.Context, _ string, v any) (any, error) {
 	return p, nil
 }
 
-// excerpt returns the first n bytes of text, with a mark if there are more.
+// excerpt returns text if it has at most n bytes, otherwise its beginning and an ellipsis.
 func excerpt(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -223,8 +225,8 @@ func excerpt(text string, n int) string {
 	return text[:n] + "…"
 }
 
-// plainNumber writes the bound at the end of a message of package huma, such as
-// "expected number <= 1e+07", without an exponent.
+// plainNumber returns a message of package huma without an exponent in the number at its
+// end, as in "expected number <= 1e+07".
 func plainNumber(message string) string {
 	if !strings.HasPrefix(message, "expected number") {
 		return message
@@ -237,8 +239,8 @@ func plainNumber(message string) string {
 	return message[:i] + strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// describeProblems adds the kinds of errors to the description of the API, and the
-// header of those that pass.
+// describeProblems adds the kinds of errors to the API's description, and the header
+// Retry-After.
 func describeProblems(api *huma.OpenAPI) {
 	type kind struct {
 		Type   string `json:"type"`
@@ -249,8 +251,8 @@ func describeProblems(api *huma.OpenAPI) {
 	model := api.Components.Schemas.Map()["ErrorModel"]
 	model.Extensions = map[string]any{"x-problem-types": kinds}
 	of := model.Properties["type"]
-	of.Default, of.Examples, of.Description = nil, []any{typeBase + "invalid"}, "The kind of the error, one of x-problem-types; later versions may have more. It is also the address of its description."
-	later := &huma.Param{Description: "Seconds until the request may succeed.", Schema: &huma.Schema{Type: huma.TypeInteger}}
+	of.Default, of.Examples, of.Description = nil, []any{typeBase + "invalid"}, "The kind of the error: one of x-problem-types, or one that a later version adds. It is also the URL at which the kind is described."
+	later := &huma.Param{Description: "How many seconds to wait before the request is sent again.", Schema: &huma.Schema{Type: huma.TypeInteger}}
 	for _, path := range api.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
 			if op != nil {

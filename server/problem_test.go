@@ -19,7 +19,7 @@ func TestProblemsAreShort(t *testing.T) {
 		"no JSON":    r.post(t, "/v1/ids", long),
 		"property":   r.post(t, "/v1/ids", `{"`+long+`":1}`),
 		"object":     r.post(t, "/v1/ids", `{"count":1,"a":[`+strings.Repeat("1,", 400_000)+`1]}`),
-		"id":         r.post(t, "/v1/processes", `{"name":"x","pid":1,"evidence_id":"`+long+`"}`),
+		"id":         r.post(t, "/v1/processes", `{"name":"x","pid":1,"evidence_ids":["`+long+`"]}`),
 		"many":       r.post(t, "/v1/members/heartbeats", `{"heartbeats":[`+strings.Repeat(`{"member":1},`, 9999)+`{}]}`),
 		"path":       r.get(t, "/v1/ids/"+long[:5000]),
 		"query":      r.get(t, "/v1/range?since="+long[:5000]),

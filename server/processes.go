@@ -24,16 +24,16 @@ import (
 
 type listInput struct {
 	State   string   `query:"state" enum:"alive,late,dead,ended" doc:"Only processes in this state."`
-	Name    string   `query:"name" maxLength:"200" doc:"Only processes of this name."`
-	Host    string   `query:"host" maxLength:"255" doc:"Only processes on the host of this name."`
+	Name    string   `query:"name" maxLength:"200" doc:"Only processes with this name."`
+	Host    string   `query:"host" maxLength:"255" doc:"Only processes on the host with this name."`
 	Label   []string `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value; may be repeated."`
-	Address string   `query:"address" maxLength:"64" doc:"Only the runs at this ip:port, which shows its restarts."`
-	Search  string   `query:"q" maxLength:"200" doc:"Only processes whose name, host, GPID, version, process value or labels (name=value) contain this text, in either case."`
-	Limit   int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
-	After   string   `query:"after" maxLength:"300" doc:"The next of the page before. Default: the first page."`
+	Address string   `query:"address" maxLength:"64" doc:"Only processes at this ip:port: the restarts of one service."`
+	Search  string   `query:"q" maxLength:"200" doc:"Only processes whose name, host, GPID, version, process value or labels (name=value) contain this text. Upper and lower case are the same."`
+	Limit   int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of processes in the page."`
+	After   string   `query:"after" maxLength:"300" doc:"The value of next in the previous page. Default: the first page."`
 }
 
-// query returns what in asks the registry for.
+// query returns the registry's query for in.
 func (in *listInput) query() (q registry.Query, err error) {
 	q = registry.Query{Name: in.Name, Host: in.Host, Search: strings.TrimSpace(in.Search), Limit: in.Limit, After: in.After}
 	if in.State != "" {
@@ -49,7 +49,7 @@ func (in *listInput) query() (q registry.Query, err error) {
 }
 
 var listProcesses = describe(tagProcesses, "listProcesses", "List processes",
-	"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one.", (*Server).list)
+	"Returns recorded processes, page by page. They are sorted by address and then by start time. With state=ended or state=dead the latest come first; with another state the order is not specified. A page may have fewer processes than the limit, even none, and still have a next one.", (*Server).list)
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {
 	q, err := in.query()
@@ -90,22 +90,22 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
-// processList is a page of processes with their load.
+// processList is one page of the list of processes, with their load.
 type processList struct {
 	rows []page.ProcessRow
 	next string
 }
 
-// listKey is a page of processes. Its state changes with the processes: a page that a
-// browser asks for because of another one is new.
+// listKey names a page of the list of processes. A browser asks for a page again when the
+// state of the overview has changed; since the key has the state, it then gets a new page.
 type listKey struct {
 	query string
-	state uint64 // of the overview
+	state uint64 // see page.Overview
 }
 
-const maxLists = 8 // pages that are kept, of up to maxProcesses processes each
+const maxLists = 8 // how many pages are kept, of up to maxProcesses processes each
 
-// recentList returns a page of processes, which is as old as the overview at most.
+// recentList returns a page of the list. It is not older than the overview.
 func (s *Server) recentList(ctx context.Context, q registry.Query) (processList, error) {
 	key := listKey{fmt.Sprint(q), s.overview(ctx).State}
 	asked := time.Now()
@@ -135,15 +135,15 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 }
 
 type historyInput struct {
-	GPID   gpid.GPID          `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
-	Member registry.MemberKey `query:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Only the member with this key. Default: all with the GPID."`
-	Since  string             `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
-	To     string             `query:"to" maxLength:"100" doc:"A time, not included."`
-	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
+	GPID   gpid.GPID          `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"GPID of the process: ip:port:start_time:pid."`
+	Member registry.MemberKey `query:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Only the member with this key. Default: all members with the GPID."`
+	Since  string             `query:"since" maxLength:"100" default:"24h" doc:"The load since this time, or in a duration up to now."`
+	To     string             `query:"to" maxLength:"100" doc:"The load before this time. Default: up to now."`
+	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"Maximum number of load samples. It is exceeded if several members have a sample of the same time."`
 }
 
 var getProcess = describe(tagProcesses, "getProcess", "Get a process with its history",
-	"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.",
+	"Returns the members with this GPID and the samples of their load. There are several members if the process has registered several times, or if processes on different hosts have the same GPID.",
 	func(s *Server, ctx context.Context, in *historyInput) (wire.History, error) {
 		members, err := s.members(ctx, in.GPID, in.Member)
 		if err != nil {
@@ -152,8 +152,8 @@ var getProcess = describe(tagProcesses, "getProcess", "Get a process with its hi
 		return s.history(ctx, members, in)
 	}, http.StatusNotFound)
 
-// members returns the processes with a GPID, one at least: the one with a key, or all if
-// the key is empty.
+// members returns the members with a GPID. If key is not empty, it returns only the one with
+// this key. If there is none, it returns an error.
 func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKey) ([]registry.Status, error) {
 	return ask(ctx, s.backend, "process", func(ctx context.Context, r *registry.Registry) (found []registry.Status, err error) {
 		for p, err := range r.All(ctx, registry.Query{GPID: g}) {
@@ -171,8 +171,8 @@ func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKe
 	})
 }
 
-// noProcess is the error for a GPID that is not recorded, or not with a key, which may be
-// empty.
+// noProcess is the error for a GPID that is not recorded. If key is not empty, it is the
+// error for a GPID that has no member with this key.
 func noProcess(g gpid.GPID, key registry.MemberKey) error {
 	of := ""
 	if key != "" {
@@ -181,7 +181,8 @@ func noProcess(g gpid.GPID, key registry.MemberKey) error {
 	return answered{fmt.Errorf("no process with the GPID %v%s is recorded; see the list of processes", g, of), store.ErrNotFound}
 }
 
-// readSamples returns up to limit samples of a member between two times.
+// readSamples returns the load samples of a member from one time until before another, up to
+// limit of them.
 func readSamples(ctx context.Context, r *registry.Registry, of registry.MemberKey, from, to time.Time, limit int) (all []registry.Sample, err error) {
 	for sample, err := range r.History(ctx, of, from, to) {
 		if err != nil {
@@ -197,7 +198,7 @@ func readSamples(ctx context.Context, r *registry.Registry, of registry.MemberKe
 // times returns the time range of in.
 func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	span := timerange.Span{Since: in.Since, To: in.To}
-	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // perhaps a next, which may be ahead of the clock
+	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // it may be a next value, which may be ahead of the clock
 		span = timerange.Span{From: in.Since, To: in.To}
 	}
 	since, until, err := span.Times(now.UTC())
@@ -207,8 +208,8 @@ func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	return *cmp.Or(since, &from), *cmp.Or(until, &to), nil
 }
 
-// history returns members with their samples in order of time. Those of one time are not
-// parted by the limit.
+// history returns members with their load samples in order of time. Samples of the same time
+// are returned together, even beyond the limit.
 func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (wire.History, error) {
 	from, to, err := in.times(s.options.Now())
 	if err != nil {
@@ -240,7 +241,7 @@ func (s *Server) history(ctx context.Context, members []registry.Status, in *his
 	})
 }
 
-// maxSamples is the maximum for a plot: a week at an interval of 10 s.
+// maxSamples is the maximum number of samples in a plot: a week at an interval of 10 s.
 const maxSamples = 70_000
 
 func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
@@ -284,7 +285,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// loadSeries returns the numbers that were measured in samples, over time.
+// loadSeries returns a series for each kind of load that was measured in samples.
 func loadSeries(samples []registry.Sample) (out []page.Series) {
 	for _, f := range registry.LoadFields() {
 		s := page.Series{Title: f.Title, Unit: page.Things, Points: make([]plot.Point, len(samples))}
@@ -292,7 +293,7 @@ func loadSeries(samples []registry.Sample) (out []page.Series) {
 		for i := range samples {
 			v := float64(*f.Of(&samples[i].Load))
 			switch f.Unit {
-			case registry.Nanoseconds: // none in the first
+			case registry.Nanoseconds: // the first sample has none
 				s.Title, s.Unit, v = "processors", page.Processors, registry.CPUUsed(&samples[max(i-1, 0)], &samples[i])
 			case registry.Bytes:
 				s.Unit = page.Bytes

@@ -22,12 +22,12 @@ import (
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. The fields pid, address, started, name, host and the first sample must be the same, otherwise the answer is 409; others count as they were first sent. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters, which makes it safe to send the registration again after a lost response. Registrations with the same key make one member and get the same answer. If pid, address, started, name, host or the first evidence id differs, the status is 409; all other fields keep the values that were sent first. Default: each request makes a member."`
 	Body wire.Registration
-	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
+	from netip.Addr // where the request comes from; the zero Addr for a Unix socket
 }
 
-// Resolve keeps the address that the request comes from.
+// Resolve stores the address that the request comes from.
 func (in *registerInput) Resolve(c huma.Context) []error {
 	if peer, err := netip.ParseAddrPort(c.RemoteAddr()); err == nil {
 		in.from = peer.Addr().WithZone("")
@@ -35,7 +35,7 @@ func (in *registerInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-// memberInput is a request about a member, with a body.
+// memberInput is a request about one member, with a body.
 type memberInput[Body any] struct {
 	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
 	Body   Body
@@ -43,22 +43,22 @@ type memberInput[Body any] struct {
 
 type endInput struct {
 	Member     registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-	Reason     string             `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
-	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago it ended. Default: 0."`
+	Reason     string             `query:"reason" maxLength:"200" default:"ended" doc:"Why the process ended, for people."`
+	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago the process ended. Default: 0."`
 }
 
 func (s *Server) registerProcess(api huma.API, at route) {
 	register := operation(at, tagProcesses, "registerProcess", "Register or adopt a process",
-		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
-			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. "+
-			"The answer has the member key, to which heartbeats go from then on: a GPID may be that of several processes, as of containers with one pid, port and start time.",
+		"Records a process. Without evidence ids, the process gets a process block that no other process ever gets, and creates its ids with it. "+
+			"With evidence ids, which the process has already created, it is adopted: ids with the same process values are claimed by it, because nothing proves that it created them. "+
+			"The answer has the member key, which later requests about the process name. They do not name the GPID, because several processes may have the same one, such as containers with equal pid, port and start time.",
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
 }
 
 var sendHeartbeat = describe(tagProcesses, "sendHeartbeat", "Send a heartbeat",
-	"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
+	"Reports that a process is alive, and its load. The process must have registered over this API. After status 404 or 409, register again.",
 	func(s *Server, ctx context.Context, in *memberInput[wire.Heartbeat]) (wire.Registered, error) {
 		return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 			return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
@@ -66,19 +66,19 @@ var sendHeartbeat = describe(tagProcesses, "sendHeartbeat", "Send a heartbeat",
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
 var addEvidence = describe(tagProcesses, "addEvidence", "Add evidence ids",
-	"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
+	"Records further process values of a process, such as those of another client or worker. Each is named by an id that the process has created with it. The process may also be one that `oid adopt` has recorded.",
 	func(s *Server, ctx context.Context, in *memberInput[wire.AddedEvidence]) (wire.Registered, error) {
-		return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+		return s.registered(ctx, "add evidence", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 			return r.AddEvidence(ctx, in.Member, in.Body.EvidenceIDs, towire.Layout(in.Body.Layout))
 		})
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
 var sendHeartbeats = describe(tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
-	"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
+	"Sends many heartbeats in one request, which costs much less than a request for each. An agent sends the heartbeats of all processes of its host.",
 	(*Server).heartbeats, http.StatusUnsupportedMediaType)
 
 var endProcess = describe(tagProcesses, "endProcess", "End a process",
-	"Records the end of a process that registered over this API. Its records stay.",
+	"Records that a process has ended. The process must have registered over this API. Its record is kept.",
 	func(s *Server, ctx context.Context, in *endInput) (wire.Registered, error) {
 		return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 			return r.End(ctx, in.Member, in.Reason, towire.Seconds(in.AgeSeconds))
@@ -116,7 +116,7 @@ func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.Hear
 	})
 }
 
-// maxAhead is how far the clock of a process may be ahead of this one's.
+// maxAhead is how far the start time of a process may be in the future.
 const maxAhead = time.Hour
 
 func (s *Server) register(ctx context.Context, in *registerInput) (wire.Registered, error) {
@@ -153,7 +153,7 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 	}
 	started, now := in.Body.Started, s.options.Now()
 	if clock := in.Body.Clock; !clock.IsZero() {
-		now = clock // that of the process, by which it started
+		now = clock // the start time is by the clock of the process
 	}
 	if started.IsZero() {
 		started = now
@@ -164,14 +164,14 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 	return gpid.New(addr, started, int(in.Body.PID))
 }
 
-// isOfOneHost reports whether a is an address that tells hosts apart.
+// isOfOneHost reports whether a can be the address of only one host.
 func isOfOneHost(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback()
 }
 
-// registered calls the registry for a process, with the key of a member or none, and
-// returns what the process needs. A collision is not an error here: the answer names the
+// registered calls the registry about a process and returns the answer for it. key is the
+// member key in the request, or empty. A collision is not an error: the answer names the
 // rivals.
 func (s *Server) registered(ctx context.Context, name string, key registry.MemberKey, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
 	return askConnected(ctx, s.backend, name, func(ctx context.Context, c *connected) (wire.Registered, error) {

@@ -10,20 +10,20 @@ import (
 	"github.com/oidkit/oid/server/internal/page"
 )
 
-// route is one kind of request: who may send it, what it costs, and how its answer is
-// sent.
+// route is one kind of request: who may send it, what it costs, and how it is answered.
 type route struct {
-	method string // empty: all that have no row of their own
+	method string // empty: all methods that have no route of their own
 	path   string // a pattern of http.ServeMux
 	door.Policy
-	plain bool // the answer is not compressed: it is short, random, or must not wait
-	api   bool // an error is problem+json even for browsers
+	plain bool // the answer is not compressed, because it is short, random, or must not wait
+	api   bool // errors are problem+json, even for browsers
 
 	do       http.HandlerFunc
-	endpoint endpoint // in place of do
+	endpoint endpoint // instead of do
 }
 
-// routes returns the table of all requests that the server answers. A GET is a HEAD, too.
+// routes returns the table of all requests that the server answers. A GET route also
+// answers HEAD.
 func (s *Server) routes() []route {
 	const member = "/v1/members/{member}"
 	probe, open := door.Policy{Access: door.Probe}, door.Policy{Access: door.Open}
@@ -72,7 +72,7 @@ func (s *Server) routes() []route {
 	if s.options.OpenLocks != nil {
 		all = append(all, route{method: "GET", path: "/locks", Policy: read(small), do: s.showLocks})
 	}
-	if base := s.door.Base(); base != "" { // without the slash at its end
+	if base := s.door.Base(); base != "" { // the base path without a slash at its end
 		all = append(all, route{path: base, Policy: open, plain: true, do: redirect("/", http.StatusPermanentRedirect)})
 	}
 	return all
@@ -86,28 +86,28 @@ func redirect(to string, code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, code) }
 }
 
-// What requests take of the memory, found by measuring and rounded up.
+// The memory that requests take in bytes, measured and rounded up.
 const (
-	baseMemory = 448 << 10 // with the buffers of the connection and the response, which may be page.MaxIDs ids
-	listMemory = 4 << 20   // answers with many processes, samples or ids
-	bodyFactor = 8         // copies of a body while it is decoded
-	rowMemory  = 2 << 10   // an id in the table of the page
-	heavyFrom  = 2 << 20   // requests that decode or show more also keep a processor busy
+	baseMemory = 448 << 10 // of any request, with the buffers of its connection and response, which may have page.MaxIDs ids
+	listMemory = 4 << 20   // of an answer with many processes, samples or ids
+	bodyFactor = 8         // per byte of the body, while it is decoded
+	rowMemory  = 2 << 10   // per id in the table of the page
+	heavyFrom  = 2 << 20   // a request that takes more is heavy: it keeps a processor busy
 )
 
-// small is the cost of most requests.
+// small is the cost of a request with a short answer.
 func small(_ *http.Request, size int64) (memory int64, heavy bool) {
 	memory = baseMemory + bodyFactor*size
 	return memory, memory > heavyFrom
 }
 
-// large is the cost of requests with long answers.
+// large is the cost of a request with a long answer.
 func large(r *http.Request, size int64) (memory int64, heavy bool) {
 	memory, heavy = small(r, size)
 	return memory + listMemory, heavy
 }
 
-// pasted is the cost of the page with the ids of a text.
+// pasted is the cost of the page that shows the ids of a text.
 func pasted(r *http.Request, size int64) (memory int64, heavy bool) {
 	memory, _ = small(r, size)
 	memory += min((size+int64(len(r.URL.RawQuery)))/24, maxRows) * rowMemory

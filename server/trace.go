@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/server/internal/page"
 )
 
-// trace returns the trace of an id, which is at most one second old.
+// trace returns the trace of an id, perhaps one of up to a second ago.
 func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
 	if c := s.backend.connected.Load(); c != nil {
 		if t, ok := c.tracer.Remembered(id); ok {
@@ -25,12 +25,12 @@ func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, err
 	})
 }
 
-// aroundTime is how long before and after its creation the page of an id shows the load
-// of its process.
+// aroundTime is for how long before and after the creation of an id the page shows the load
+// of the process that created it.
 const aroundTime = 10 * time.Minute
 
-// addLoad adds the load of the process at the creation time, from the sample before it,
-// or else the one after it.
+// addLoad adds the load of the process at the creation time: the sample before it or, if
+// there is none, the sample after it.
 func addLoad(in *page.Inspected) {
 	t := in.Trace
 	if t == nil || t.Before == nil && t.After == nil {
@@ -42,9 +42,9 @@ func addLoad(in *page.Inspected) {
 	in.Load = append(in.Load, towire.LoadTexts(towire.FromLoad(cmp.Or(t.Before, t.After).Load))...)
 }
 
-// lookAround adds what the page of a single id shows beside it: the load of its process
-// around its creation, and queries for its second. Without an answer of the store it adds
-// no load.
+// lookAround adds what the page shows for a single id: the load of its process around its
+// creation, and queries for the documents of the same second. If the store does not answer,
+// it adds no load.
 func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	if _, err := objectid.Parse(in.ID); err != nil || in.Time == nil {
 		return
@@ -64,13 +64,13 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	}
 }
 
-// recent keeps answers of the registry for a moment. What another server or program
-// writes to the registry is seen when recentLife has passed, and what this server writes
-// at once. The zero value is ready for use.
+// recent caches answers of the registry for recentLife. Changes that this server writes to
+// the registry are seen at once, because it calls forget. Changes by others are seen when
+// recentLife has passed. The zero value is ready to use.
 type recent[K comparable, V any] struct {
 	mu      sync.Mutex
 	kept    map[K]recentAnswer[V]
-	changed time.Time // when forget was called last
+	changed time.Time // when forget was last called
 }
 
 type recentAnswer[V any] struct {
@@ -80,7 +80,7 @@ type recentAnswer[V any] struct {
 
 const recentLife = time.Second
 
-// get returns the answer to a question, if it is kept.
+// get returns the cached answer to k.
 func (c *recent[K, V]) get(k K, now time.Time) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,21 +91,22 @@ func (c *recent[K, V]) get(k K, now time.Time) (v V, ok bool) {
 	return a.value, true
 }
 
-// put keeps the answer to a question that was asked at a time, with at most as many
-// others, unless the registry has changed since.
-func (c *recent[K, V]) put(k K, v V, asked time.Time, others int) {
+// put caches the answer v to k, which was asked at a time. If the registry has changed
+// since, it does nothing. The cache has at most size answers; when it is full, put empties
+// it first.
+func (c *recent[K, V]) put(k K, v V, asked time.Time, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !asked.After(c.changed) {
 		return
 	}
-	if c.kept == nil || len(c.kept) >= others {
+	if c.kept == nil || len(c.kept) >= size {
 		c.kept = make(map[K]recentAnswer[V])
 	}
 	c.kept[k] = recentAnswer[V]{v, asked.Add(recentLife)}
 }
 
-// forget drops all: the registry was changed.
+// forget empties the cache, because the registry has changed.
 func (c *recent[K, V]) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -66,7 +66,7 @@ func TestTracesOfUnknownIDs(t *testing.T) {
 	adopt := func(by *running, pid int, sample string) {
 		t.Helper()
 		started := time.Now().Add(-time.Minute).Format(time.RFC3339)
-		decode[wire.Registered](t, by.post(t, "/v1/processes", fmt.Sprintf(`{"name":"shop","pid":%d,"started":%q,"evidence_id":%q}`, pid, started, sample)), 201)
+		decode[wire.Registered](t, by.post(t, "/v1/processes", fmt.Sprintf(`{"name":"shop","pid":%d,"started":%q,"evidence_ids":[%q]}`, pid, started, sample)), 201)
 	}
 	mine, others := id("0102030405"), id("0a0b0c0d0e")
 	traces := func() float64 { return metric(t, r, `oid_store_duration_seconds_count{call="trace"}`) }

@@ -116,7 +116,7 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	err = s.Serve(ctx, l)
 	if errors.Is(err, server.ErrToken) {
-		return usagef("%w; give --token-file", err)
+		return usagef("%w; give --token-file FILE, or listen on 127.0.0.1", err)
 	}
 	return err
 }

@@ -37,10 +37,7 @@ func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.
 		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
 		o.Program = k.Program
 	}
-	if ids = r.EvidenceIDs; !r.EvidenceID.IsZero() {
-		ids = append([]objectid.ID{r.EvidenceID}, ids...)
-	}
-	return ids, Layout(r.Layout), o
+	return r.EvidenceIDs, Layout(r.Layout), o
 }
 
 // Layout returns the layout with a name of the API; the empty name is the default.

@@ -101,8 +101,8 @@ func TestRegistrationLosesNothing(t *testing.T) {
 	elsewhere := map[string]bool{
 		"Key":     p.Member != "",
 		"Address": strings.HasPrefix(p.GPID, "10.0.0.7:8080:"), "PID": strings.HasSuffix(p.GPID, ":4711"), "Started": strings.Contains(p.GPID, fmt.Sprint(started.UnixMicro())),
-		"EvidenceIDs": len(p.Adopted) == 1 && p.Adopted[0].EvidenceID == id, "EvidenceID": p.EvidenceID != nil && *p.EvidenceID == id,
-		"Layout": p.ProcessValue == "a1b2c3d4", "Clock": p.ClockOffset != nil, "AgeSeconds": p.IDsFrom.Before(time.Now().Add(-o.Age / 2)),
+		"EvidenceIDs": len(p.Adopted) == 1 && p.Adopted[0].EvidenceID == id && p.EvidenceID != nil && *p.EvidenceID == id,
+		"Layout":      p.ProcessValue == "a1b2c3d4", "Clock": p.ClockOffset != nil, "AgeSeconds": p.IDsFrom.Before(time.Now().Add(-o.Age / 2)),
 	}
 	of, process := reflect.ValueOf(sender), reflect.ValueOf(p)
 	for _, field := range reflect.VisibleFields(of.Type()) {

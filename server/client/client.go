@@ -1,8 +1,9 @@
 // Package client calls the HTTP API of package server from Go.
 //
-// Start with a [Client] and the URL of the server. A service that creates its own ids
-// is a [Member]: it registers, sends heartbeats, and creates ids with a process block
-// of its own, so that each id is traced to it:
+// Start with a [Client] and the URL of the server. A service that creates ids becomes a
+// [Member]: it registers with the server, sends heartbeats, and creates ids with a process
+// block, a four-byte prefix that the server gives to no other process. So each of its ids
+// can be traced to it:
 //
 //	c := &client.Client{URL: "http://127.0.0.1:8024"}
 //	m, err := c.NewMember(ctx, wire.Registration{Name: "shop"}, nil)
@@ -10,13 +11,15 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] is a member that registers when the first id is needed. Each method of Client is one
-// endpoint and ends with its context: http.DefaultClient has no timeout. Endpoints that only
-// read need no client: ask them with net/http, and decode the answer into its type of package
-// wire.
+// [IDs] does the same, but registers when the first id is needed, so that a program can
+// start before its server.
 //
-// The package depends on nothing but the standard library, package objectid and
-// package wire.
+// Each method of Client calls one endpoint. Give its context a deadline, because
+// http.DefaultClient has no timeout. There are no methods for endpoints that only read: call
+// them with net/http, and decode the response into the type of package wire that the API's
+// description names.
+//
+// The package depends only on the standard library and on packages objectid and wire.
 package client
 
 import (
@@ -45,18 +48,17 @@ type Client struct {
 	Token string
 	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
-	// Retries is how often a request is repeated that the server refuses for now, with
-	// 429 or 503 and a Retry-After, and a registration without an answer. Negative: never.
-	// Default: 3.
+	// Retries is how often a request is sent again after a response with status 429 or
+	// 503 and a Retry-After header. A registration is also sent again if there is no
+	// response. If Retries is negative, nothing is sent again. Default: 3.
 	Retries int
 }
 
-// ErrResponse is wrapped by the errors for a response that does not follow the
-// API.
+// ErrResponse is wrapped by errors about a response that does not conform to the API.
 var ErrResponse = errors.New("client: invalid response")
 
-// NewIDs fills dst, which has at most 10,000 elements, with new ids. Each id is greater
-// than the one before. After an error the content of dst is undefined.
+// NewIDs fills dst with new ids from the server. Each id is greater than the one before.
+// The server refuses more than 10,000 ids. After an error the content of dst is undefined.
 func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if len(dst) == 0 {
 		return nil
@@ -65,7 +67,7 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if err == nil {
 		req.Header.Set("Accept", "application/octet-stream")
 	}
-	res, err := c.try(req, err)
+	res, err := c.send(req, err)
 	if err != nil {
 		return err
 	}
@@ -82,11 +84,12 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	return nil
 }
 
-// Register records a process. With a sample, the process is adopted. A zero r.Clock
-// means the time of this host. If the answer is lost, the registration is sent again, and
-// makes one member all the same. A caller that repeats it after an error gets that member,
-// too, if r.Key is the same: 16 to 200 random characters. An empty r.Key means a key that is
-// drawn for this call.
+// Register records a process. If r has evidence ids, the process is adopted. A zero r.Clock
+// means the time of this host.
+//
+// r.Key makes the registration safe to repeat: registrations with the same key return the
+// same member. If the response is lost, Register repeats it by itself. A caller that wants to
+// repeat it after an error must set the key; if it is empty, each call draws one.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()
@@ -96,40 +99,41 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 	if err == nil {
 		req.Header.Set(idempotencyKey, r.Key)
 	}
-	return decode[wire.Registered](c.try(req, err))
+	return decode[wire.Registered](c.send(req, err))
 }
 
-// Heartbeat reports that a registered process is alive, and its load. member is the key
-// in the answer to the registration. After an [Error] with status 404 or 409, register
-// again.
+// Heartbeat reports that a process is alive, and its load. member is the member key that
+// [Client.Register] returned. After an [Error] with status 404 or 409, register again.
 func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (wire.Registered, error) {
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeats", wire.Heartbeat{Load: load, Clock: time.Now()})
 }
 
-// Heartbeats sends the heartbeats of many processes. Those with a problem are in the
-// answer.
+// Heartbeats sends the heartbeats of many processes. The result lists the heartbeats that
+// have a problem; the error is about the request as a whole.
 func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire.HeartbeatResults, error) {
 	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats})
 }
 
-// AddEvidence records further process values of a registered process, by an id with
-// each. An empty layout means modern.
+// AddEvidence records further process values of a process. evidence has one id that the
+// process created with each of these values. member is the member key that
+// [Client.Register] returned. layout is that of the ids: modern, classic or java; empty means
+// modern.
 func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidence ...objectid.ID) (wire.Registered, error) {
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout})
 }
 
-// End records the end of a registered process, some time ago: perhaps before its
-// registration.
+// End records that a process ended, age ago. The end may be before the registration. reason
+// is for people. member is the member key that [Client.Register] returned.
 func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
 	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)
 	return err
 }
 
-// Census uploads a file of mongodump or mongoexport, a list of ids or any text, and
-// returns the analysis of all its ids. q has parameters of the endpoint, such as name,
-// field, format and tz; nil means the defaults. A file that is an io.ReaderAt and an
-// io.Seeker, as an os.File on disk is, can be sent again; others are sent once.
+// Census uploads file and returns the analysis of all ids in it. The file is one of
+// mongodump or mongoexport, a list of ids, or any text. q has the parameters of the endpoint,
+// such as name, field, format and tz; nil means the defaults. If the server is busy, the
+// upload is sent again if file is an io.ReaderAt and an io.Seeker, such as an os.File.
 func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire.Census, error) {
 	req, err := c.request(ctx, http.MethodPost, "/v1/census?"+q.Encode(), io.NopCloser(file))
 	if part := sectionOf(file); err == nil && part != nil {
@@ -137,10 +141,10 @@ func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(part, 0, part.Size())), nil }
 		req.Body, _ = req.GetBody() // it has no error
 	}
-	return decode[wire.Census](c.try(req, err))
+	return decode[wire.Census](c.send(req, err))
 }
 
-// sectionOf returns the rest of a file that can be read more than once, or nil.
+// sectionOf returns the rest of file, or nil if file cannot be read more than once.
 func sectionOf(file io.Reader) *io.SectionReader {
 	f, ok := file.(interface {
 		io.ReaderAt

@@ -21,24 +21,26 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// MemberOptions tune a [Member]. The zero value and a nil pointer are ready to use.
+// MemberOptions configure a [Member]. A nil pointer and the zero value mean the defaults.
 type MemberOptions struct {
-	// Load returns what heartbeats report. It is called by one goroutine. Default: the
-	// size of the heap, the number of goroutines and, where there is a /proc, processor
-	// time, memory, open files and threads of this process.
+	// Load returns the load that heartbeats report. One goroutine calls it. Default: the
+	// size of the heap and the number of goroutines of this process; where there is a
+	// /proc, also its processor time, memory, open files and threads.
 	Load func() wire.Load
-	// Warn receives the first error of an outage, in which heartbeats and registrations
-	// are tried again after pauses that grow to eight intervals or a minute, and at its end
-	// an error that wraps [ErrBack]. It is called by one goroutine. Default: they are dropped.
+	// Warn is called twice for each outage of the server: with the first error, and with
+	// an error that wraps [ErrBack] when the server answers again. In between the member
+	// tries again after growing pauses, of a minute or eight heartbeat intervals at most.
+	// One goroutine calls it. Default: the errors are dropped.
 	Warn func(error)
 }
 
-// ErrBack is wrapped by what [MemberOptions].Warn receives when the server answers again.
+// ErrBack is wrapped by the error that [MemberOptions].Warn receives when the server
+// answers again.
 var ErrBack = errors.New("client: the server answers again")
 
-// Member is the registration of this process with a server. It creates ids with a
-// process block of its own, without a request for each, and sends heartbeats until
-// [Member.End]. Any number of goroutines may share it.
+// Member is this process as it is registered with a server. It creates ids with a process
+// block that belongs to this process alone, without a request for each id, and sends
+// heartbeats until [Member.End]. Any number of goroutines may share it.
 type Member struct {
 	client  *Client
 	options MemberOptions
@@ -54,23 +56,23 @@ type Member struct {
 }
 
 const (
-	// Bounds of the interval between two heartbeats, which are those of the API.
+	// The API accepts intervals between two heartbeats within these bounds.
 	shortestInterval = time.Second
 	longestInterval  = time.Hour
 
-	// longestSilence is the number of intervals between two attempts in an outage, at
-	// most. A process counts as dead after three.
+	// longestSilence bounds the pause between two attempts in an outage, in heartbeat
+	// intervals. A process counts as dead after three of them.
 	longestSilence = 8
 )
 
-// NewMember registers this process and starts its heartbeats. A zero r.PID means that of
-// this process, and an empty r.Host the name of this host. If the server has forgotten
-// the registration, the member registers again and continues with another block. The
-// errors are those of [Client.Register], and an error if r has samples: the ids of an
-// adopted process come from elsewhere.
+// NewMember registers this process and starts its heartbeats. A zero r.PID means the pid of
+// this process, and an empty r.Host the name of this host. If the server later has no record
+// of the member, the member registers again and continues with another process block. The
+// errors are those of [Client.Register]. NewMember also refuses evidence ids, because the
+// driver of an adopted process creates its ids.
 func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOptions) (*Member, error) {
-	if !r.EvidenceID.IsZero() || len(r.EvidenceIDs) > 0 {
-		return nil, errors.New("client: a member creates its ids with a process block; to adopt a process by a sample use Register")
+	if len(r.EvidenceIDs) > 0 {
+		return nil, errors.New("client: a member creates its ids with a process block, so it has no evidence ids; to adopt a process use Client.Register")
 	}
 	m := &Member{client: c, options: *cmp.Or(o, &MemberOptions{}), as: r, again: make(chan struct{}, 1), stopped: make(chan struct{})}
 	if m.options.Load == nil {
@@ -97,17 +99,20 @@ func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOp
 // New returns a new id.
 func (m *Member) New() objectid.ID { return m.ids.New() }
 
-// Generator returns the generator of the member's ids. It stays the same after another
-// registration.
+// Generator returns the generator of the member's ids. A member has one generator, even if
+// it registers again.
 func (m *Member) Generator() *objectid.Generator { return m.ids }
 
-// GPID returns the identity of the process, another one after another registration.
+// GPID returns the GPID of this process, ip:port:start_time:pid. It changes if the member
+// registers again.
 func (m *Member) GPID() string { return m.registered().GPID }
 
-// Key returns the member key, another one after another registration.
+// Key returns the member key, which names the registration in requests. It changes if the
+// member registers again.
 func (m *Member) Key() string { return m.registered().Member }
 
-// End stops the heartbeats and records the end of the process, within five seconds.
+// End stops the heartbeats and records the end of the process. It takes at most five
+// seconds. reason is for people.
 func (m *Member) End(reason string) error {
 	m.stop()
 	<-m.stopped
@@ -122,9 +127,9 @@ func (m *Member) registered() wire.Registered {
 	return m.me
 }
 
-// register registers the process and returns its block. After an error the next call has
-// the same idempotency key, as the process may have been registered, unless that is the
-// reason of the error.
+// register registers the process and returns its block. After an error, the process may
+// have been registered nevertheless, so the next call sends the same idempotency key. A
+// conflict about the key is the exception: the next call draws another.
 func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
 	m.as.Key = cmp.Or(m.as.Key, rand.Text())
 	me, err := m.client.Register(ctx, m.as)
@@ -145,8 +150,9 @@ func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
 	return [4]byte(b), nil
 }
 
-// newBlock gives the generator a spare block. Without one it asks for another
-// registration: the generator asks when this machine may be a copy of another.
+// newBlock gives the generator another block: the spare one, if there is one. Otherwise
+// it makes keep register the process again. The generator calls newBlock when this machine
+// may be a copy of another one.
 func (m *Member) newBlock() (block [4]byte, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,9 +167,9 @@ func (m *Member) newBlock() (block [4]byte, ok bool) {
 	return block, false
 }
 
-// keep sends heartbeats until ctx ends, the first at once, and registers the process again
-// when the generator or the server asks for that. After calls that failed it waits longer
-// each time.
+// keep sends heartbeats until ctx ends, the first one at once. It registers the process
+// again when the generator or the server asks for it. After each failed call it waits
+// longer.
 func (m *Member) keep(ctx context.Context) {
 	defer close(m.stopped)
 	var (
@@ -189,9 +195,9 @@ func (m *Member) keep(ctx context.Context) {
 		case err != nil:
 			if failing.IsZero() {
 				failing = time.Now()
-				m.options.Warn(err) // the block stays its own, so it continues
+				m.options.Warn(err) // the member keeps its block and creates ids
 			}
-			again, wait = nil, pauseAfter(&pause, err, min(longestSilence*interval, longestPause)) // nil: nothing shortens the pause
+			again, wait = nil, pauseAfter(&pause, err, min(longestSilence*interval, longestPause)) // a nil channel does not shorten the pause
 		default:
 			if !failing.IsZero() {
 				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
@@ -202,8 +208,8 @@ func (m *Member) keep(ctx context.Context) {
 	}
 }
 
-// call sends a heartbeat, or with register, or if the server does not know the member any
-// more, a registration. It reports whether a registration is still to be sent.
+// call sends a heartbeat. If register is set, or if the server does not know the member any
+// more, it sends a registration. It reports whether the next call must send one.
 func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -220,37 +226,37 @@ func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (
 	m.mu.Lock()
 	m.spare = &block
 	m.mu.Unlock()
-	m.ids.Reseed() // which takes it
+	m.ids.Reseed() // calls newBlock, which takes the spare block
 	return false, nil
 }
 
-// IDs creates ids with the process block of a [Member], which it registers when the first
-// id is needed, so that a program can start before its server. All further ids are created
-// in this process: no request, and no outage of the server of any length, delays them. An
-// id has the time at which New returned it, by the clock of this host, and is traced to
-// this process. Set the fields before the first call; any number of goroutines may then
-// share it.
+// IDs creates the ids of this process. It registers a [Member] when the first id is needed,
+// so that a program can start before its server. After that, ids need no request, and an
+// outage of the server does not delay them. Each id has the time at which New returned it,
+// by the clock of this host, and can be traced to this process. Set the fields before the
+// first call; any number of goroutines may then share it.
 type IDs struct {
+	// Client calls the server. It is required.
 	Client *Client
-	// Registration describes this process. Default of its Name: that of the program.
+	// Registration describes this process. An empty Name means the name of the program.
 	Registration wire.Registration
 	// Options are those of the member. Nil means the defaults.
 	Options *MemberOptions
 
 	mu     sync.Mutex
-	latest *attempt // nil before the first, and when it is time for another
+	latest *attempt // the latest attempt to register; nil if the next call starts one
 	pause  backoff.Backoff
 }
 
-// attempt is one attempt to register. The fields are set before done is closed.
+// attempt is one attempt to register. Its other fields are set before done is closed.
 type attempt struct {
 	done   chan struct{}
 	member *Member
 	err    error
 }
 
-// New returns a new id, greater than those that it returned before unless the member had
-// to register again. Its errors are those of [IDs.Member].
+// New returns a new id. Each id is greater than the one before, unless the member had to
+// register again in between. The errors are those of [IDs.Member].
 func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 	m, err := s.Member(ctx)
 	if err != nil {
@@ -259,10 +265,11 @@ func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 	return m.New(), nil
 }
 
-// Member returns the member that creates the ids, to read its GPID or to end it. Before
-// the first id it registers the member, within ten seconds. After an error, which is that
-// of [Client.NewMember], or of ctx, it tries again with a later call: after a pause that
-// grows from a second to a minute, and in which each call returns the same error at once.
+// Member returns the member that creates the ids, such as to read its GPID or to end it.
+// The first call registers the member, which takes at most ten seconds. The error is that of
+// [Client.NewMember] or of ctx. After a registration has failed, calls return its error at
+// once until a pause has passed; the next call registers again. The pause grows from a
+// second to a minute.
 func (s *IDs) Member(ctx context.Context) (*Member, error) {
 	s.mu.Lock()
 	a := s.latest
@@ -280,11 +287,11 @@ func (s *IDs) Member(ctx context.Context) (*Member, error) {
 	}
 }
 
-// register makes an attempt, which all callers of that time share.
+// register makes one attempt. All callers that arrive meanwhile share its result.
 func (s *IDs) register(a *attempt) {
 	defer close(a.done)
 	s.Registration.Name = cmp.Or(s.Registration.Name, filepath.Base(os.Args[0]))
-	s.Registration.Key = cmp.Or(s.Registration.Key, rand.Text()) // one for all attempts: an answer may have been lost
+	s.Registration.Key = cmp.Or(s.Registration.Key, rand.Text()) // all attempts share a key, because a response may have been lost
 	ctx, cancel := context.WithTimeout(context.Background(), longestCall)
 	defer cancel()
 	if a.member, a.err = s.Client.NewMember(ctx, s.Registration, s.Options); a.err != nil {
@@ -296,25 +303,25 @@ func (s *IDs) register(a *attempt) {
 	}
 }
 
-// The numbers of /proc/self/stat that a heartbeat reports, counted from the one after
-// the name of the program; see proc_pid_stat(5).
+// Positions of numbers in /proc/self/stat, see proc_pid_stat(5). Position 0 is the field
+// after the name of the program.
 const (
-	statUser    = 11 // processor time, in ticks
-	statSystem  = 12 // of the kernel, likewise
+	statUser    = 11 // processor time in user mode, in ticks
+	statSystem  = 12 // processor time in the kernel, in ticks
 	statThreads = 17
-	statPages   = 21 // resident
-	statNumbers = 22
+	statPages   = 21 // resident pages
+	statNumbers = 22 // how many of them are needed
 
-	ticks = 100 // in a second, on every architecture that Go runs on
+	ticks = 100 // per second, on every architecture that Go runs on
 )
 
-// ownLoad returns what Go, and /proc where there is one, show of this process.
+// ownLoad returns the load of this process, as the Go runtime and /proc show it.
 func ownLoad() wire.Load {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/sched/goroutines:goroutines"}}
 	metrics.Read(s)
 	load := wire.Load{HeapBytes: new(int64(s[0].Value.Uint64())), Goroutines: new(int64(s[1].Value.Uint64()))}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
-		load.Files = new(int64(len(files) - 1)) // without that of the folder
+		load.Files = new(int64(len(files) - 1)) // without the descriptor of the folder itself
 	}
 	stat, _ := os.ReadFile("/proc/self/stat")
 	text := string(stat)

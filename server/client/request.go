@@ -18,22 +18,23 @@ import (
 
 // Error is an error response of the server, in the form of RFC 9457.
 type Error struct {
-	Status int      `json:"status"` // of HTTP
-	Title  string   `json:"title"`
-	Detail string   `json:"detail"`
-	Errors []Detail `json:"errors"` // what is wrong with the request
+	Status int      `json:"status"` // the HTTP status
+	Title  string   `json:"title"`  // the text of the status, such as Conflict
+	Detail string   `json:"detail"` // what went wrong
+	Errors []Detail `json:"errors"` // the invalid values of the request, if the server lists them
 
-	// RetryAfter is when the server may accept the request, or 0 if it does not say so.
+	// RetryAfter is how long to wait before the request is sent again, or 0 if the server
+	// does not say that it will accept the request later.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Detail is one thing that is wrong with a request.
+// Detail is one invalid value of a request.
 type Detail struct {
 	Location string `json:"location"` // such as body.pid
 	Message  string `json:"message"`
 }
 
-// Error returns everything that the server reported, on one line.
+// Error returns the status and everything that the server reported, on one line.
 func (e *Error) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "client: server: %d %s: %s", e.Status, e.Title, e.Detail)
@@ -43,30 +44,30 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// How a request that the server refuses for now is repeated.
+// How a request is sent again.
 const (
 	defaultRetries = 3
-	longestRetry   = time.Minute // a longer wait is the caller's to decide
-	lostAnswer     = time.Second // after a request without an answer
+	longestRetry   = time.Minute // if the server asks for a longer wait, the caller decides
+	lostAnswer     = time.Second // the wait after a request without a response
 )
 
-// idempotencyKey is the header by which the server knows a registration that is sent
+// idempotencyKey is the header by which the server recognizes a registration that is sent
 // again.
 const idempotencyKey = "Idempotency-Key"
 
-// Bounds of what is read of a response.
+// How many bytes of a response are read.
 const (
-	maxAnswer  = 64 << 20  // bytes of JSON
-	maxProblem = 64 << 10  // bytes of an error
-	maxRest    = 256 << 10 // bytes after the content, to use the connection again
+	maxAnswer  = 64 << 20  // of a successful response
+	maxProblem = 64 << 10  // of an error response
+	maxRest    = 256 << 10 // after the content, so that the connection can be used again
 )
 
-// call sends in, as [Client.request] does, and decodes the response.
+// call sends a request with the body in, see [Client.request], and decodes the response.
 func call[Out any](ctx context.Context, c *Client, method, path string, in any) (Out, error) {
-	return decode[Out](c.try(c.request(ctx, method, path, in)))
+	return decode[Out](c.send(c.request(ctx, method, path, in)))
 }
 
-// decode reads a response of JSON.
+// decode decodes the JSON of a response.
 func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 	if err != nil {
 		return out, err
@@ -78,8 +79,8 @@ func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 	return out, nil
 }
 
-// request returns a request with the token. An io.Reader is sent as it is, anything else as
-// JSON, and nil not at all.
+// request returns a request with the token. Its body is the content of in if in is an
+// io.Reader, otherwise in as JSON. If in is nil, there is no body.
 func (c *Client) request(ctx context.Context, method, path string, in any) (*http.Request, error) {
 	body, isBytes := in.(io.Reader)
 	kind := "application/octet-stream"
@@ -104,11 +105,13 @@ func (c *Client) request(ctx context.Context, method, path string, in any) (*htt
 	return req, nil
 }
 
-// try sends req unless it comes with an error, and again after the time that the server
-// names as long as it refuses req for now. A body that cannot be sent twice is sent once.
-// Without an answer it sends req again if that has an idempotency key. It returns a response
-// that is not an error, with which the caller calls finish.
-func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
+// send sends req and returns a successful response, which the caller passes to finish. If
+// err is not nil, it returns err.
+//
+// If the server says when it may accept req, send waits for that time and sends req again.
+// If there is no response and req has an idempotency key, send also sends req again. A
+// body that cannot be read twice is sent only once.
+func (c *Client) send(req *http.Request, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 	for n := 1; ; n++ {
 		res, err := h.Do(req)
 		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
-			res.Body.Close() // which no context would end
+			res.Body.Close() // reading it would not end with the context
 			res.Body = http.NoBody
 		}
 		if err == nil && res.StatusCode/100 == 2 {
@@ -141,8 +144,9 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 	}
 }
 
-// wait waits after attempt n for another one, and reports whether there is to be one. Clients
-// that were refused together do not come back together.
+// wait waits before attempt n+1, and reports whether there should be one. The wait is
+// random within a quarter of after, so that clients which were refused at the same time do
+// not return at the same time.
 func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
 	if n > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
 		return false
@@ -154,7 +158,7 @@ func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
 	return backoff.Sleep(ctx, after) == nil
 }
 
-// longer returns d and up to a quarter more.
+// longer returns a random duration from d to d and a quarter.
 func longer(d time.Duration) time.Duration { return backoff.Between(d, d+d/4) }
 
 // problemOf reads an error response.
@@ -171,8 +175,8 @@ func problemOf(res *http.Response) *Error {
 	return problem
 }
 
-// retryAfter reads the header, which has seconds or a time. It returns 0 for what it
-// cannot read.
+// retryAfter reads the value of a Retry-After header: a number of seconds, or a time. It
+// returns 0 for a value that it cannot read.
 func retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return max(time.Duration(seconds)*time.Second, time.Millisecond)
@@ -183,24 +187,26 @@ func retryAfter(text string) time.Duration {
 	return 0
 }
 
-// finish reads the rest of a body, so that its connection serves further requests,
-// and closes it.
+// finish reads the rest of a response, so that its connection serves further requests, and
+// closes it.
 func finish(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, maxRest)
 	res.Body.Close()
 }
 
-// Bounds of the calls that are made in the background.
+// Timeouts of the calls of a member, and the pauses after calls that failed. The timeout of a
+// heartbeat is one interval, within these bounds.
 const (
-	shortestCall = 3 * time.Second  // the least that a call may take until it has failed
-	longestCall  = 10 * time.Second // a server answers within half of that
-	lastCall     = 5 * time.Second  // of the report of the end
-	firstPause   = time.Second      // after a call that failed; it doubles with each further one
+	shortestCall = 3 * time.Second
+	longestCall  = 10 * time.Second // twice as long as a server takes to answer
+	lastCall     = 5 * time.Second  // to report the end
+	firstPause   = time.Second      // doubles with each further failure
 	longestPause = time.Minute
 )
 
-// pauseAfter returns how long to wait after a call that failed with err: longer with each
-// failure, as long as the server asks for, and not much more than longest.
+// pauseAfter returns how long to wait after a call that failed with err. The pause grows
+// with each failure and is at least as long as the server asks for, but not much longer than
+// longest.
 func pauseAfter(b *backoff.Backoff, err error, longest time.Duration) time.Duration {
 	b.First, b.Max = firstPause, longest
 	pause := b.Grow()

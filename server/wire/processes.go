@@ -6,15 +6,18 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Registration asks the registry to record a process. Without an evidence id the process
-// gets a process block of its own, with which it creates its ids. With evidence ids, ids
-// that the process has created, the process is adopted: its ids are traced to it.
+// Registration asks the server to record a process.
+//
+// Without evidence ids, the process registers: it gets a process block of its own, with
+// which it creates its ids. With evidence ids, which the process has already created, it is
+// adopted: ids with the same process values are traced to it.
 type Registration struct {
-	// Key is the header Idempotency-Key, which makes it safe to send the registration
-	// again. Package client sends a random one in place of an empty one.
+	// Key is the value of the header Idempotency-Key: 16 to 200 random printable
+	// characters. A registration that is sent twice with the same key makes one member. If
+	// Key is empty, package client draws one.
 	Key string `json:"-"`
 
-	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. In place of an ip that many hosts have, such as 0.0.0.0 or 127.0.0.1, the server records the ip of the request, if that is none of them. Default: the ip of the request and port 0, for a process that listens on nothing."`
+	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port at which peers reach the process. If the ip is not that of one host, such as 0.0.0.0 or 127.0.0.1, the server records the ip that the request comes from instead. Default: that ip and port 0, for a process that does not listen."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Started time.Time `json:"started,omitzero" doc:"When the process started, by its own clock. Default: now."`
 
@@ -22,121 +25,121 @@ type Registration struct {
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
 	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Such as team: orders. Names have 1 to 100 bytes, values up to 200, of printable characters."`
 
-	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. It is evidence for ids that carry a host."`
-	EvidenceID  objectid.ID   `json:"evidence_id,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: the process creates its ids with the process block of the answer."`
-	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"One id of each further process value, for a process with several clients or workers."`
+	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of the process's host. Ids of the classic layout contain a hash of it, which is compared."`
+	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids that the process has created, to adopt it: one for each of its process values. A process with several clients or workers has several. Default: none. The process then gets a process block, with which it creates its ids."`
 	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the evidence ids. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
-	Clock      time.Time `json:"clock,omitzero" doc:"The time of the process when it sent this. With it, ids are judged by the clock of the process. Default: not known."`
-	AgeSeconds float64   `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How old the registration is, if it was kept while the server was away. Default: 0."`
+	Clock      time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the registration. Traces of its ids allow for the difference from the clock of the server. Default: not known."`
+	AgeSeconds float64   `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the registration was made, if the sender has kept it while the server was away. Default: 0."`
 
-	Kernel     *Kernel `json:"kernel,omitempty" doc:"Identity of the process in the kernel of its host, from an agent."`
-	Executable string  `json:"executable,omitempty" maxLength:"4096" doc:"Path of its program."`
+	Kernel     *Kernel `json:"kernel,omitempty" doc:"Identity of the process in the kernel of its host; sent by an agent."`
+	Executable string  `json:"executable,omitempty" maxLength:"4096" doc:"Path of the program that the process runs."`
 }
 
-// Heartbeat reports that a registered process is alive, and its load.
+// Heartbeat reports that a member is alive, and its load.
 type Heartbeat struct {
 	Load
-	Clock time.Time `json:"clock,omitzero" doc:"The time of the process when it sent this. With it, ids are judged by the clock of the process. Default: not known."`
+	Clock time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the heartbeat. Traces of its ids allow for the difference from the clock of the server. Default: not known."`
 }
 
-// Registered is the answer to a registration and to a heartbeat.
+// Registered describes a member: the answer to a registration, to a heartbeat, to added
+// evidence and to an end.
 type Registered struct {
 	Member          string    `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key, for further requests."`
-	GPID            string    `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process. Processes of several hosts may have the same one."`
-	ProcessBlock    string    `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of its ids, in hexadecimal. The process may use the last four bytes of an id as it likes, so that no id repeats. Absent for an adopted process."`
-	ProcessValue    string    `json:"process_value" doc:"The bytes by which its ids are traced to it, in hexadecimal."`
-	Adopted         []Adopted `json:"adopted,omitempty" doc:"Its adopted process values."`
-	IntervalSeconds float64   `json:"interval_seconds" doc:"Time between two heartbeats. A process without a heartbeat for three intervals counts as dead."`
-	Rivals          []string  `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
+	GPID            string    `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"GPID of the process. Processes on different hosts may have the same GPID."`
+	ProcessBlock    string    `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of each id that the process creates, in hexadecimal. The process chooses the last four bytes itself, such as with a counter, and must not repeat them within a second. Absent for an adopted process."`
+	ProcessValue    string    `json:"process_value" doc:"The bytes by which ids are traced to the process, in hexadecimal."`
+	Adopted         []Adopted `json:"adopted,omitempty" doc:"The adopted process values of the process."`
+	IntervalSeconds float64   `json:"interval_seconds" doc:"Time between two heartbeats. A process that sends none for three intervals counts as dead."`
+	Rivals          []string  `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision."`
 }
 
-// Adopted is a process value that a process is said to use, by an evidence id.
+// Adopted is a process value that a process is said to use, with the evidence for it.
 type Adopted struct {
-	ProcessValue     string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
-	EvidenceID       objectid.ID `json:"evidence_id" doc:"An id that the process is said to have created."`
-	Evidence         string      `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the evidence id shows: that the process ran when the id was created, the pid of the process, or its host and pid. Absent if the process was pruned."`
-	IDsFrom          time.Time   `json:"ids_from" doc:"The earliest creation time of ids with the value."`
-	IDsConfirmedFrom time.Time   `json:"ids_confirmed_from" doc:"When the process was adopted. Since then no other process can have held the value unseen."`
+	ProcessValue     string      `json:"process_value" doc:"The process value in hexadecimal: 5 bytes, or 4 in the layout java."`
+	EvidenceID       objectid.ID `json:"evidence_id" doc:"An id with this process value, which the process is said to have created."`
+	Evidence         string      `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the evidence id shows. time: the process ran when the id was created. pid: the id contains the pid of the process. host-and-pid: the id contains the host and the pid of the process. Absent if the process was pruned."`
+	IDsFrom          time.Time   `json:"ids_from" doc:"Earliest creation time of ids that are traced to the process by this value."`
+	IDsConfirmedFrom time.Time   `json:"ids_confirmed_from" doc:"When the process was adopted. A process that was recorded with the same value since then is in a collision with it."`
 }
 
-// AddedEvidence are further evidence ids of a recorded process.
+// AddedEvidence has further evidence ids of a recorded process.
 type AddedEvidence struct {
-	EvidenceIDs []objectid.ID `json:"evidence_ids" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"One id of each process value."`
+	EvidenceIDs []objectid.ID `json:"evidence_ids" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created: one for each further process value."`
 	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the evidence ids. Default: modern."`
 }
 
-// Load is the resources that a process uses. Unknown numbers are nil.
+// Load is what a process uses of the resources of its host. Unknown numbers are nil.
 type Load struct {
-	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time used since the process started."`
-	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM. It is stored to 4 KiB, a page of most processors."`
+	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time that the process has used since it started."`
+	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM. The registry rounds it to 4 KiB."`
 	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
 	Files       *int64   `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
 	Threads     *int64   `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`
-	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or the tasks of other languages."`
+	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or tasks of other languages."`
 }
 
-// Sample is the load of a process at a time.
+// Sample is the load of a process at one time.
 type Sample struct {
 	Member string    `json:"member,omitempty" example:"0a1b2c3d4e5f6071" doc:"Member key of the process. Absent in a trace."`
 	Time   time.Time `json:"time"`
 	Load
-	Processors *float64 `json:"processors,omitempty" doc:"Processors in use since the previous sample of the member, such as 1.5. Absent in its first sample."`
+	Processors *float64 `json:"processors,omitempty" doc:"Average number of processors in use since the previous sample of the member, such as 1.5. Absent in its first sample."`
 }
 
 // Process is a recorded process and its state.
 type Process struct {
 	GPID       string            `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711"`
-	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key, which differs between processes with the same GPID and between registrations of one process."`
+	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key. Processes with the same GPID have different keys, and so have several registrations of one process."`
 	Name       string            `json:"name,omitempty"`
-	Host       string            `json:"host,omitempty" doc:"Name of its host."`
-	Executable string            `json:"executable,omitempty" doc:"Path of its program."`
+	Host       string            `json:"host,omitempty" doc:"Name of the host."`
+	Executable string            `json:"executable,omitempty" doc:"Path of the program that the process runs."`
 	Version    string            `json:"version,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
 
 	State     string `json:"state" enum:"alive,late,dead,ended"`
-	Reason    string `json:"reason" doc:"Why it is in this state."`
-	Presumed  bool   `json:"presumed,omitempty" doc:"The only evidence that it is dead is that its heartbeats are missing."`
-	Successor string `json:"successor,omitempty" doc:"GPID of the later process at its address."`
+	Reason    string `json:"reason" doc:"Why the process is in this state."`
+	Presumed  bool   `json:"presumed,omitempty" doc:"The process counts as dead only because its heartbeats are missing. There is no other evidence."`
+	Successor string `json:"successor,omitempty" doc:"GPID of a later process at the same address."`
 
-	ProcessValue string       `json:"process_value" doc:"The bytes by which its ids are traced to it, in hexadecimal: 4 of a process block, 5 of an adopted process."`
-	ProcessBlock string       `json:"process_block,omitempty" doc:"The process block that it owns, in hexadecimal."`
-	EvidenceID   *objectid.ID `json:"evidence_id,omitempty" doc:"The id by which it was adopted."`
-	Adopted      []Adopted    `json:"adopted,omitempty" doc:"All its adopted process values. Ids with them are claimed, not known."`
-	Remote       bool         `json:"remote,omitempty" doc:"Its heartbeats come over the HTTP API."`
-	Rivals       []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
+	ProcessValue string       `json:"process_value" doc:"The bytes by which ids are traced to the process, in hexadecimal: the 4 of its process block, or 5 if it is adopted (4 in the layout java)."`
+	ProcessBlock string       `json:"process_block,omitempty" doc:"The process block that the process owns, in hexadecimal."`
+	EvidenceID   *objectid.ID `json:"evidence_id,omitempty" doc:"The first id by which the process was adopted."`
+	Adopted      []Adopted    `json:"adopted,omitempty" doc:"All adopted process values of the process. The verdict on ids with them is claimed, not known."`
+	Remote       bool         `json:"remote,omitempty" doc:"The heartbeats of the process come over the HTTP API."`
+	Rivals       []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision."`
 
-	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of its ids."`
-	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"When its registration was confirmed. Since then no other process can have held its process value unseen."`
-	IDsUntil         time.Time `json:"ids_until" doc:"The latest creation time of its ids: its end, or three intervals after its last heartbeat."`
+	IDsFrom          time.Time `json:"ids_from" doc:"Earliest creation time of ids that are traced to the process."`
+	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"When the registration was confirmed. A process that was recorded with the same process value since then is in a collision with it."`
+	IDsUntil         time.Time `json:"ids_until" doc:"Latest creation time of ids that are traced to the process: its end, or three intervals after its last heartbeat."`
 
 	IntervalSeconds float64       `json:"interval_seconds" doc:"Time between two heartbeats."`
 	LastHeartbeat   LastHeartbeat `json:"last_heartbeat"`
-	End             *End          `json:"end,omitempty" doc:"Its end, if it reported one."`
+	End             *End          `json:"end,omitempty" doc:"The end of the process, if one was reported."`
 
-	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"By how much its clock is ahead; absent if that is not known, or nothing."`
+	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"How far the clock of the process is ahead of the clock of the server that records its heartbeats; absent if it is not known, or if both are one clock."`
 
 	Kernel           *Kernel `json:"kernel,omitempty" doc:"Identity of the process in the kernel of its host."`
-	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of its network namespace."`
+	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of the network namespace of the process."`
 }
 
 // LastHeartbeat is the latest heartbeat of a process.
 type LastHeartbeat struct {
-	Number int64     `json:"number" doc:"How many heartbeats the process has sent."`
+	Number int64     `json:"number" doc:"How many heartbeats the process has sent, including this one."`
 	Time   time.Time `json:"time"`
 	Load
 }
 
-// End is how a process ended.
+// End says when and why a process ended.
 type End struct {
 	Time   time.Time `json:"time"`
 	Reason string    `json:"reason"`
 }
 
-// ClockOffset is the least and the most by which a clock is ahead. A clock that is behind
-// has negative numbers.
+// ClockOffset bounds how far a clock is ahead. The numbers are negative if the clock is
+// behind.
 type ClockOffset struct {
 	MinSeconds float64 `json:"min_seconds"`
 	MaxSeconds float64 `json:"max_seconds"`
@@ -144,76 +147,76 @@ type ClockOffset struct {
 
 // Kernel is the identity of a process in the kernel of its host.
 type Kernel struct {
-	BootID       string `json:"boot_id" doc:"Random id of the boot."`
+	BootID       string `json:"boot_id" doc:"Random id that Linux draws at each boot."`
 	PIDNamespace uint64 `json:"pid_namespace" doc:"Number of the PID namespace."`
 	PID          int    `json:"pid" doc:"Process id in that namespace."`
 	StartTicks   uint64 `json:"start_ticks" doc:"Time from boot to the start of the process, in units of 10 ms."`
-	Program      uint32 `json:"program,omitempty" format:"int64" doc:"Tells apart the programs that the process runs one after the other with exec. Absent if it is not known."`
+	Program      uint32 `json:"program,omitempty" format:"int64" doc:"A number that changes when the process starts another program with exec. Absent if it is not known."`
 }
 
-// Processes is a page of a list of processes.
+// Processes is one page of the list of processes.
 type Processes struct {
 	Processes []Process `json:"processes" nullable:"false"`
 	Next      string    `json:"next,omitempty" doc:"The value of after for the next page; absent after the last one."`
 }
 
-// Heartbeats are the heartbeats of many processes, such as all of one host.
+// Heartbeats has the heartbeats of many processes, such as all processes of a host.
 type Heartbeats struct {
 	Heartbeats []HeartbeatOf `json:"heartbeats" nullable:"false" maxItems:"10000"`
 }
 
-// HeartbeatOf is the heartbeat of one of several processes.
+// HeartbeatOf is the heartbeat of one process, in [Heartbeats].
 type HeartbeatOf struct {
 	Member string `json:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
 	Heartbeat
-	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How old the heartbeat is, if it was kept while the server was away. Send the oldest first. Default: 0."`
+	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the heartbeat was made, if the sender has kept it while the server was away. Send the oldest first. Default: 0."`
 }
 
-// HeartbeatResults is the answer to Heartbeats.
+// HeartbeatResults is the answer to [Heartbeats].
 type HeartbeatResults struct {
 	Recorded int64              `json:"recorded" doc:"How many heartbeats are recorded."`
-	Problems []HeartbeatProblem `json:"problems,omitempty" doc:"The heartbeats with a problem, in their order."`
+	Problems []HeartbeatProblem `json:"problems,omitempty" doc:"The heartbeats with a problem, in the order of the request."`
 }
 
-// HeartbeatProblem says what is wrong with one of several heartbeats.
+// HeartbeatProblem says what is wrong with one of many heartbeats.
 type HeartbeatProblem struct {
 	Member string   `json:"member"`
-	Status int      `json:"status" doc:"409 for a collision, otherwise the status that the heartbeat alone would have. After 404, and after 409 without rivals, register again."`
+	Status int      `json:"status" doc:"The status that the heartbeat would have in a request of its own, or 409 for a collision. After 404, and after 409 without rivals, register again."`
 	Detail string   `json:"detail"`
-	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision. The heartbeat is recorded all the same."`
+	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision. Its heartbeat is recorded nevertheless."`
 }
 
-// History is the load of the processes with one GPID over time.
+// History is the load over time of all processes with one GPID.
 type History struct {
-	Processes []Process `json:"processes" nullable:"false" doc:"The members with the GPID: registrations of one process, or processes of several hosts."`
-	Samples   []Sample  `json:"samples" nullable:"false" doc:"Their load, in order of time."`
-	Next      string    `json:"next,omitempty" doc:"The value of since for the samples after the limit; absent if there are none."`
+	Processes []Process `json:"processes" nullable:"false" doc:"The members with the GPID: several registrations of one process, or processes on different hosts."`
+	Samples   []Sample  `json:"samples" nullable:"false" doc:"The load samples of these members, in order of time."`
+	Next      string    `json:"next,omitempty" doc:"The value of since that gets the samples after the limit; absent if there are none."`
 }
 
-// Trace names the process that created an id.
+// Trace says which process created an id, and on what evidence.
 type Trace struct {
 	TimedID
-	Verdict   string    `json:"verdict" enum:"known,claimed,unknown,conflict,collision"`
-	Reason    string    `json:"reason" doc:"Why this is the verdict."`
+	Verdict   string    `json:"verdict" enum:"known,claimed,unknown,conflict,collision" doc:"known: one process owned the process block of the id at its creation time. claimed: one process is said to have used the process value then, which is not proven. unknown: no recorded process has used the process value. conflict: recorded processes have used it, but none of them at the creation time. collision: more than one recorded process may have created the id."`
+	Reason    string    `json:"reason" doc:"Why the verdict is what it is."`
 	Certain   bool      `json:"certain" doc:"The process is known, and its registration and heartbeats cover the creation time."`
-	Processes []Process `json:"processes" nullable:"false" doc:"The known or claimed process, or the candidates of a conflict or collision."`
-	Adopted   *Adopted  `json:"adopted,omitempty" doc:"The adoption by which a claimed id is traced."`
+	Processes []Process `json:"processes" nullable:"false" doc:"The known or claimed process; in a conflict or collision, all candidates."`
+	Adopted   *Adopted  `json:"adopted,omitempty" doc:"The adopted process value by which a claimed id is traced."`
 
-	Classic *Classic `json:"classic,omitempty" doc:"The host and pid in an id of the classic layout; absent unless the registry knows the host."`
+	Classic *Classic `json:"classic,omitempty" doc:"The host and pid in an id of the classic layout; absent if the registry does not know the host."`
 
-	Before     *Sample  `json:"before,omitempty" doc:"The last sample before the creation time; absent without one."`
-	After      *Sample  `json:"after,omitempty" doc:"The first sample after the creation time; absent without one."`
-	Processors *float64 `json:"processors,omitempty" doc:"Processors in use around the creation time."`
+	Before     *Sample  `json:"before,omitempty" doc:"The last load sample before the creation time; absent if there is none."`
+	After      *Sample  `json:"after,omitempty" doc:"The first load sample after the creation time; absent if there is none."`
+	Processors *float64 `json:"processors,omitempty" doc:"Average number of processors in use around the creation time."`
 }
 
-// Classic is the host and the pid in an id.
+// Classic is the host and the pid in an id of the classic layout.
 type Classic struct {
-	Machine string `json:"machine" doc:"First three bytes of the MD5 of the host's name, in hexadecimal."`
+	Machine string `json:"machine" doc:"The first three bytes of the MD5 sum of the host's name, in hexadecimal."`
 	Host    string `json:"host" doc:"Name of the host."`
-	PID     int    `json:"pid" doc:"Low 16 bits of the pid."`
+	PID     int    `json:"pid" doc:"The low 16 bits of the pid."`
 }
 
-// Pruned is how many records were deleted from the registry.
+// Pruned is the number of records that were deleted from the registry.
 type Pruned struct {
 	Samples   int64 `json:"samples"`
 	Processes int64 `json:"processes"`

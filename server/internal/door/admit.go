@@ -14,17 +14,16 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// longestWait is how long a request waits for a slot or for memory, at most half of the
-// limit for the response.
+// longestWait is how long a request waits for a slot or for memory, see patience.
 const longestWait = 5 * time.Second
 
 func (d *Door) allowance(r *http.Request) *allowance {
 	return &allowance{budget: &d.memory, of: connectionOf(r)}
 }
 
-// admit reads the body of a request and then takes what its handler needs: memory, and
-// a slot until the response is sent. A client that sends slowly holds no slot. done
-// gives back what was taken. The errors are those of readBody and ErrBusy.
+// admit reads the body of a request and then takes the memory and the slot that its handler
+// needs. done gives them back; the slot may be given back before, see Recorder. The errors
+// are those of readBody, and ErrBusy.
 func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err error) {
 	a := d.allowance(r)
 	size, err := d.readBody(w, r, cmp.Or(p.Body, d.options.Limits.Body), a)
@@ -70,7 +69,7 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 
 func (d *Door) patience() time.Duration { return min(longestWait, d.options.Limits.Response/2) }
 
-// take waits a moment for a slot, and reports whether it got one.
+// take waits for a slot for as long as patience says, and reports whether it got one.
 func (d *Door) take(slots *semaphore.Weighted, r *http.Request) bool {
 	if slots.TryAcquire(1) {
 		return true
@@ -80,10 +79,10 @@ func (d *Door) take(slots *semaphore.Weighted, r *http.Request) bool {
 	return slots.Acquire(ctx, 1) == nil
 }
 
-// readBody reads a body of up to limit bytes before the handler runs, so that a slow
-// client or a wrong length gets the same answer from every endpoint, and returns its
-// length. a pays for the memory. The errors are ErrLongBody, ErrSlowBody, ErrBadBody
-// and ErrMemory.
+// readBody reads a body of up to limit bytes, and returns its length. It takes the memory
+// for it with a. Since it does so before the handler runs, a slow client or a wrong length
+// gets the same answer from every endpoint. The errors are ErrLongBody, ErrSlowBody,
+// ErrBadBody and ErrMemory.
 func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *allowance) (int64, error) {
 	if r.ContentLength == 0 {
 		return 0, nil
@@ -94,7 +93,7 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 	in := http.MaxBytesReader(w, r.Body, limit)
 	var body bytes.Buffer
 	for piece := int64(firstPiece); ; piece *= 2 {
-		// Memory is taken for what has arrived, not for what was announced.
+		// A client may announce more than it sends, so memory is taken for what arrives.
 		if err := a.grow(r.Context(), piece, d.patience()); err != nil {
 			return 0, err
 		}
@@ -112,28 +111,29 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 		}
 		break
 	}
-	// The server keeps reading to notice a disconnect, and would take the deadline
+	// The http.Server continues to read, to notice a disconnect. It would take a deadline
 	// for one.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(&body)
 	return int64(body.Len()), nil
 }
 
-// firstPiece is how much of a body is read first.
+// firstPiece is how many bytes of a body are read first.
 const firstPiece = 4 << 10
 
-// budget bounds the memory that all requests together take. A part of it is for small
-// requests only, so that they are answered beside large ones.
+// budget bounds the memory that all requests together take. A quarter of it is reserved for
+// small requests, so that they are answered while large ones use the rest.
 type budget struct {
 	total    int64
-	makeRoom func() // ends a request whose client keeps the server waiting
+	makeRoom func() // closes the connection of a client that keeps the server waiting
 	taken    atomic.Int64
 }
 
-// small is the size up to which a request is a small one.
+// small is the size up to which a request is small, in bytes of memory.
 const small = 512 << 10
 
-// bound returns how many bytes may be taken when a request of a size is among them.
+// bound returns how many bytes all requests together may take after one of the given size
+// was added.
 func (b *budget) bound(size int64) int64 {
 	if size <= small {
 		return b.total
@@ -141,16 +141,15 @@ func (b *budget) bound(size int64) int64 {
 	return b.total - b.total/4
 }
 
-// allowance is the memory of one request. Its methods must not be called at the same
-// time.
+// allowance is the memory that one request has taken from the budget. It must not be used by
+// several goroutines at once.
 type allowance struct {
 	budget *budget
-	of     *connection // or nil
+	of     *connection // of the request, or nil
 	bytes  int64
 }
 
-// grow takes n bytes more. It waits a moment for them, and returns ErrMemory if there
-// are none.
+// grow takes n more bytes. It waits for them up to patience, and then returns ErrMemory.
 func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) error {
 	b, bound := a.budget, a.budget.bound(a.bytes+n)
 	if n > bound {
@@ -174,7 +173,7 @@ func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) e
 	return nil
 }
 
-// release gives all back.
+// release gives all bytes back.
 func (a *allowance) release() {
 	if a.bytes == 0 {
 		return

@@ -13,40 +13,41 @@ import (
 	"time"
 )
 
-// connections is a listener that bounds how many connections are open, in all and
-// from one address. At either bound it closes the connection that has waited longest
-// for its client, so that a new client always gets in.
+// connections is a listener that bounds how many connections are open, in total and per
+// address. When a bound is reached, it closes the connection that has waited longest for its
+// client, so that a new client can always connect.
 type connections struct {
 	net.Listener
-	most       int
-	perAddress int
-	trusted    func(netip.Addr) bool // proxies, which have no bound of their own
-	displaced  func()                // is called for each connection that was closed for another
+	most       int                   // connections in total
+	perAddress int                   // connections from one address
+	trusted    func(netip.Addr) bool // reports whether an address is that of a proxy, to which perAddress does not apply
+	displaced  func()                // is called for each connection that was closed to make room
 
-	closes atomic.Bool // Accept is to close the listener as soon as no client waits
+	closes atomic.Bool // Accept closes the listener as soon as no client waits to be accepted
 
 	mu        sync.Mutex
 	open      map[*connection]struct{}
 	byAddress map[netip.Addr]int
 }
 
-// connection is an open connection. Who is to act next:
+// connection is an open connection. Only one that waits for its client is closed to make
+// room. Its fields show what it waits for:
 //
 //	working    writing
-//	none       either     the client: it has to send a request
-//	some       no         the server: so the connection is not closed for another
-//	some       yes        the client: it has to take the response
+//	0          any        the client, which has to send a request
+//	> 0        false      the server, which works on a request
+//	> 0        true       the client, which has to read the response
 type connection struct {
 	net.Conn
 	list    *connections
-	address netip.Addr // of the client, see addressOf; zero for one without a bound
+	address netip.Addr // the network of the client, see network; zero if perAddress does not apply
 
 	began   time.Time
-	since   atomic.Int64           // when the client last sent or took something, in time after began
-	working atomic.Int32           // requests that the server works on
-	writing atomic.Bool            // the client has to take something
-	request atomic.Pointer[string] // the id of the request
-	memory  atomic.Int64           // bytes that its requests hold, see budget
+	since   atomic.Int64           // when the client last sent or read something, as a time after began
+	working atomic.Int32           // how many requests the server works on
+	writing atomic.Bool            // the server waits until the client reads
+	request atomic.Pointer[string] // the id of the current request
+	memory  atomic.Int64           // bytes that the requests have taken, see budget
 }
 
 func newConnections(l net.Listener, limits Limits, trusted func(netip.Addr) bool, displaced func()) *connections {
@@ -79,18 +80,18 @@ func (l *connections) Accept() (net.Conn, error) {
 		if l.add(c) {
 			return c, nil
 		}
-		_ = accepted.Close() // the server works on requests of all the others
+		_ = accepted.Close() // none can be closed instead: the server works on requests of all of them
 	}
 }
 
 // addressOf returns the IP address in a, or the zero Addr.
 func addressOf(a net.Addr) netip.Addr {
-	tcp, _ := a.(*net.TCPAddr) // nil has the zero Addr
+	tcp, _ := a.(*net.TCPAddr) // the methods of a nil pointer return the zero Addr
 	return tcp.AddrPort().Addr().Unmap()
 }
 
-// network returns what one client has of addresses: an address of IPv4, or the 2^64
-// addresses of IPv6 with the same first half.
+// network returns the same address for all addresses that one client may have. An IPv4
+// client has one, and an IPv6 client usually all of a /64 network.
 func network(a netip.Addr) netip.Addr {
 	if a = a.Unmap().WithZone(""); a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -100,14 +101,13 @@ func network(a netip.Addr) netip.Addr {
 	return a
 }
 
-// clientOf returns the address of the sender of r, see network: the zero Addr at a Unix
-// socket.
+// clientOf returns the network of the sender of r, or the zero Addr for a Unix socket.
 func clientOf(r *http.Request) netip.Addr {
 	a, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return network(a.Addr())
 }
 
-// add adds c, and reports whether there was room or could be made.
+// add adds c, if there is room or if room can be made, and reports whether it did.
 func (l *connections) add(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,8 +127,8 @@ func (l *connections) add(c *connection) bool {
 	return room
 }
 
-// displace closes the connection that has waited longest for its client among those that
-// match, and reports whether there is one. The caller holds l.mu.
+// displace closes the connection that has waited longest for its client, of those that
+// match. It reports whether there was one. The caller holds l.mu.
 func (l *connections) displace(match func(*connection) bool) bool {
 	old := l.longest(match)
 	if old == nil {
@@ -152,10 +152,10 @@ func (l *connections) remove(c *connection) {
 	}
 }
 
-// longest returns the connection that has waited longest for its client, among those
-// that match and on which no other work goes on, or nil.
+// longest returns the connection that has waited longest for its client, of those that
+// match, or nil.
 func (l *connections) longest(match func(*connection) bool) (found *connection) {
-	// Some may only seem to wait, because the server has not yet read what they sent.
+	// A connection only seems to wait if the server has not yet read what the client sent.
 	for range 16 {
 		if found = l.seeminglyLongest(match); found == nil || found.writing.Load() || !readable(found.Conn) {
 			break
@@ -179,12 +179,12 @@ func (l *connections) seeminglyLongest(match func(*connection) bool) *connection
 	return found
 }
 
-// stalled is how long a client must have kept the server waiting before the memory
-// of its requests goes to another.
+// stalled is how long a client must have kept the server waiting before its connection is
+// closed to free the memory of its requests.
 const stalled = time.Second
 
-// freeMemory closes the connection that has waited longest for its client among those
-// whose requests hold memory. Their memory is free a moment later.
+// freeMemory closes the connection that has waited longest for its client, of those whose
+// requests have taken memory. The memory is free a moment later.
 func (l *connections) freeMemory() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,17 +192,19 @@ func (l *connections) freeMemory() {
 	l.displace(func(c *connection) bool { return c.memory.Load() > 0 && now.Sub(c.waitingSince()) > stalled })
 }
 
-// Times of the end of a server.
+// Times of the shutdown of a server.
 const (
-	quietFor  = time.Second           // a client that has been idle for so long sends nothing at this moment
-	lookAt    = 10 * time.Millisecond // between two looks at the connections
-	acceptFor = time.Second           // then the listener closes although clients still wait
+	quietFor  = time.Second           // a client that has been idle for this long is assumed to have no request under way
+	lookAt    = 10 * time.Millisecond // the time between two checks of the connections
+	acceptFor = time.Second           // after which the listener is closed even if clients wait to be accepted
 )
 
-// settle closes the listener and returns when each connection is either worked on or
-// quiet, or ctx ends. Closing resets the clients that the kernel has already told that they
-// are connected. So Accept does it, right after a look that finds none: by another goroutine
-// the socket is only closed when Accept has returned, and until then clients come.
+// settle closes the listener. It returns when each connection is either idle or has a
+// request that is worked on, or when ctx is done.
+//
+// Closing a listener resets connections that the kernel has already established but that
+// were not accepted. So Accept closes it, right after it has found none. If another
+// goroutine closed it, the kernel would establish connections until Accept has returned.
 func (l *connections) settle(ctx context.Context) {
 	l.closes.Store(true)
 	l.wake(0)
@@ -220,16 +222,16 @@ func (l *connections) settle(ctx context.Context) {
 	}
 }
 
-// wake lets Accept look around after d, unless a client connects before. A listener without
-// deadlines is closed after acceptFor.
+// wake makes Accept return to its loop after d, if no client connects before. If the
+// listener has no deadlines, it is closed after acceptFor instead.
 func (l *connections) wake(d time.Duration) {
 	if s, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
-		_ = s.SetDeadline(time.Now().Add(d)) // an error ends Accept
+		_ = s.SetDeadline(time.Now().Add(d)) // if this fails, so does Accept
 	}
 }
 
-// Close implements net.Listener. Settle may have closed the listener before, which is not
-// an error: the http.Server may close it again before its Accept has returned.
+// Close implements net.Listener. It is not an error if settle has closed the listener
+// before, because the http.Server closes it again.
 func (l *connections) Close() error {
 	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
@@ -237,7 +239,7 @@ func (l *connections) Close() error {
 	return nil
 }
 
-// busy reports whether a request may be on its way to the server.
+// busy reports whether the server may still receive a request on an open connection.
 func (l *connections) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -280,7 +282,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite is for net/http, which waits with it for a client to read the response.
+// CloseWrite is called by net/http so that a client can read the whole response before the
+// connection closes.
 func (c *connection) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -288,8 +291,8 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// work marks c as one on which the server works, until done is called. A nil c is one
-// of a program that embeds the handler.
+// work notes that the server works on a request of c, until done is called. c is nil if the
+// listener is not one of [Door.Listen].
 func (c *connection) work() (done func()) {
 	if c == nil {
 		return func() {}
@@ -301,11 +304,11 @@ func (c *connection) work() (done func()) {
 	}
 }
 
-// connectionKey is the key of the connection in the context of its requests.
+// connectionKey is the key of the connection in the contexts of its requests.
 type connectionKey struct{}
 
-// WithConnection returns ctx with the connection of its requests. It is for
-// http.Server.ConnContext, with a listener of [Door.Listen], also below TLS.
+// WithConnection is the http.Server.ConnContext for a listener of [Door.Listen], which may
+// be wrapped in TLS. It makes the connection known to the requests.
 func WithConnection(ctx context.Context, c net.Conn) context.Context {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()
@@ -313,7 +316,8 @@ func WithConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// connectionOf returns the connection of r, or nil.
+// connectionOf returns the connection of r, or nil if the listener is not one of
+// [Door.Listen].
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c

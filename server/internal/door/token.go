@@ -14,11 +14,11 @@ import (
 // one that others could guess.
 var ErrToken = errors.New("server: token")
 
-// Token permits its bearer to use the server.
+// Token is that of package server, which documents it.
 type Token struct {
-	Name     string // for the log
-	Value    string // with 128 bits or more, see checkTokens
-	ReadOnly bool   // permits looking, but neither new ids nor changes to the registry
+	Name     string
+	Value    string
+	ReadOnly bool
 }
 
 // checkTokens returns an error for tokens that others could guess, or that have the same

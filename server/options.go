@@ -1,0 +1,198 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/server/internal/door"
+	"github.com/oidkit/oid/store"
+)
+
+// Options configure a [Server]. A nil pointer and the zero value mean the defaults.
+type Options struct {
+	// Open opens the store that holds the registry. After an error the server calls it
+	// again. The server closes the store at the end. If Open is nil, there is no registry.
+	Open func(context.Context) (store.Store, error)
+	// StoreName is what the page calls the store, such as PostgreSQL. If it is empty, the
+	// page does not name the store.
+	StoreName string
+	// OneHost means that only this host can reach the store, such as a file; see
+	// registry.Options.
+	OneHost bool
+	// OpenLocks opens the backend of the locks that the server shows. The server closes
+	// the Locker at the end. If OpenLocks is nil, the server shows no locks.
+	OpenLocks func(context.Context) (lock.Locker, error)
+	// Addr is the ip:port that the registry records for the server. Default: the
+	// address of the listener.
+	Addr string
+	// Version is the version of the program, which the page, the API and the registry
+	// show. Default: none.
+	Version string
+
+	// Token is the bearer token of API requests and the password of the login page.
+	// It must have 128 bits, such as the output of "openssl rand -hex 16"; docs/deploy.md
+	// says which values are strong enough. If there is no token, the server must listen
+	// on a loopback address.
+	Token string
+	// Tokens are further tokens. No two may have the same name or value; the name of the
+	// field Token is "token".
+	Tokens []Token
+	// Session is how long a login of the page lasts. Default: 12h.
+	Session time.Duration
+
+	// BaseURL is the URL at which clients reach the server if it is behind a proxy, such
+	// as https://host/oid/. The server then answers requests for this host, expects and
+	// writes paths below this path, and with https restricts its cookie to TLS.
+	// Default: clients reach the server at the address of the listener.
+	BaseURL string
+	// TrustedProxies are the addresses of proxies whose headers X-Forwarded-For and
+	// X-Forwarded-Proto are believed. A proxy that connects to a Unix socket is always
+	// trusted. Default: none.
+	TrustedProxies []netip.Prefix
+	// TLS configures TLS. If it is nil, the server serves without TLS.
+	TLS *tls.Config
+
+	// Limits bound what clients may use.
+	Limits Limits
+	// Drain is how long the server keeps serving after the context of Serve is done. Its
+	// /readyz fails meanwhile, so that load balancers send requests elsewhere.
+	// Default: 1s.
+	Drain time.Duration
+	// Grace is how long requests in flight may take after that. Half of this time later,
+	// the server aborts uploads with an error response. Default: 30s.
+	Grace time.Duration
+
+	// Serving is called once, when the server begins to answer requests. It may be nil.
+	Serving func()
+	// Log receives errors and warnings. Default: slog.Default().
+	Log *slog.Logger
+	// Access logs every request. If it is nil, requests are not logged.
+	Access *slog.Logger
+	// Now returns the time. Default: time.Now.
+	Now func() time.Time
+
+	ownClock bool // the caller has set Now
+}
+
+// Limits bound what clients may use. A zero field means its default.
+type Limits struct {
+	// Connections is how many may be open at once. When they are, a new connection
+	// replaces the one that has waited longest for its client; if the server is working
+	// on requests of all of them, the new one is closed. Default: 4096.
+	Connections int
+	// PerAddress is how many connections may come from one IPv4 address or one IPv6 /64
+	// network. Default: a quarter of Connections.
+	PerAddress int
+	// Requests is how many are worked on at once. Further ones wait, for five seconds at
+	// most. Default: 512, but no more than a quarter of Connections.
+	Requests int
+	// Memory is how many bytes all requests and uploads together may take.
+	// Default: 1 GiB.
+	Memory int64
+	// Uploads is how many may run at once. Further ones are refused unless one that runs
+	// is slow, which is then aborted. Default: 4.
+	Uploads int
+	// Upload is the maximum size of an upload in bytes, as sent. Default: 4 GiB.
+	Upload int64
+	// Unpacked is the maximum size of an upload in bytes after it was unpacked.
+	// Default: 64 GiB.
+	Unpacked int64
+	// UploadIDs is the maximum number of ids in an upload. Each takes 16 bytes of
+	// memory. Default: 20 million.
+	UploadIDs int64
+	// Body is the maximum size of any other request body in bytes. Default: 1 MiB.
+	Body int64
+
+	// Header is how long a client may take to send the header of a request.
+	// Default: 10s.
+	Header time.Duration
+	// Request is how long a client may take to send a body that is not an upload.
+	// Default: 30s.
+	Request time.Duration
+	// Response is how long a client may take to read a response. Default: 60s.
+	Response time.Duration
+	// Idle is how long a connection may be open without a request. Default: 2m.
+	Idle time.Duration
+	// UploadTime is how long an upload may take. It must also arrive at 16 KiB/s or
+	// more. Default: 1h.
+	UploadTime time.Duration
+	// Store is how long the server waits for an answer of the store, or of the backend
+	// of the locks. Default: 5s.
+	Store time.Duration
+}
+
+// DefaultLimits returns the limits that the zero Limits means.
+func DefaultLimits() Limits { return Limits{}.withDefaults() }
+
+// withDefaults returns l with the defaults in place of its zero fields.
+func (l Limits) withDefaults() Limits {
+	l.Connections = cmp.Or(l.Connections, 4096)
+	l.PerAddress = cmp.Or(l.PerAddress, max(1, l.Connections/4))
+	l.Requests = cmp.Or(l.Requests, 512)
+	l.Requests = min(l.Requests, max(1, l.Connections/4)) // so that there are connections to close for new ones
+	l.Memory = cmp.Or(l.Memory, 1<<30)
+	l.Unpacked = cmp.Or(l.Unpacked, 64<<30)
+	l.Uploads = cmp.Or(l.Uploads, 4)
+	l.Upload = cmp.Or(l.Upload, 4<<30)
+	l.UploadIDs = cmp.Or(l.UploadIDs, 20_000_000)
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.Header = cmp.Or(l.Header, 10*time.Second)
+	l.Request = cmp.Or(l.Request, 30*time.Second)
+	l.Response = cmp.Or(l.Response, time.Minute)
+	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
+	l.UploadTime = cmp.Or(l.UploadTime, time.Hour)
+	l.Store = cmp.Or(l.Store, 5*time.Second)
+	return l
+}
+
+// Token permits its bearer to use the server. docs/deploy.md says which values are strong
+// enough.
+type Token struct {
+	// Name appears in error messages. Each token has another one.
+	Name string
+	// Value is the secret. It must have at least 128 bits, such as the output of
+	// "openssl rand -hex 16".
+	Value string
+	// ReadOnly permits all requests except those that create ids or change the registry.
+	ReadOnly bool
+}
+
+// ErrToken is wrapped by the errors of [New] and [Server.Serve] about tokens: a token is
+// missing, is too easy to guess, or has the name or value of another one.
+var ErrToken = door.ErrToken
+
+func (o *Options) withDefaults() (Options, error) {
+	out := *cmp.Or(o, &Options{})
+	out.Tokens = slices.Clone(out.Tokens)
+	if out.Token != "" {
+		out.Tokens = append([]Token{{Name: "token", Value: out.Token}}, out.Tokens...)
+	}
+	if out.Addr != "" {
+		if _, err := gpid.ParseAddr(out.Addr); err != nil {
+			return out, fmt.Errorf("server: %w", err)
+		}
+	}
+	if out.Grace < 0 || out.Drain < 0 || out.Session < 0 {
+		return out, fmt.Errorf("server: negative option: grace %v, drain %v, session %v", out.Grace, out.Drain, out.Session)
+	}
+	if out.Serving == nil {
+		out.Serving = func() {}
+	}
+	out.Log = cmp.Or(out.Log, slog.Default())
+	if out.ownClock = out.Now != nil; !out.ownClock {
+		out.Now = time.Now
+	}
+	out.Session = cmp.Or(out.Session, 12*time.Hour)
+	out.Drain = cmp.Or(out.Drain, time.Second)
+	out.Grace = cmp.Or(out.Grace, 30*time.Second)
+	out.Limits = out.Limits.withDefaults()
+	return out, nil
+}
