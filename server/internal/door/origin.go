@@ -13,9 +13,9 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// origin is how browsers and programs reach the server.
+// origin says at which URL and through which proxies clients reach the server.
 type origin struct {
-	base    *url.URL // empty for none; without a slash at the end of its path
+	base    *url.URL // Options.BaseURL without a slash at the end of its path; empty if there is none
 	proxies []netip.Prefix
 }
 
@@ -37,7 +37,8 @@ func newOrigin(base string, proxies []netip.Prefix) (origin, error) {
 	return o, nil
 }
 
-// Base returns the path under which the server is reached, such as /oid, or "".
+// Base returns the path of the base URL without a slash at its end, such as /oid. It is empty
+// if clients reach the server at the root.
 func (d *Door) Base() string { return d.origin.base.Path }
 
 // secure reports whether the sender of r reaches the server over TLS.
@@ -52,13 +53,13 @@ func (o *origin) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(o.proxies, func(p netip.Prefix) bool { return p.Contains(a.Unmap().WithZone("")) })
 }
 
-// forwarded are the headers by which proxies say that they are there.
+// forwarded are headers that proxies add to requests.
 var forwarded = []string{
 	"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Forwarded-Prefix",
 	"X-Real-Ip", "Forwarded", "Via",
 }
 
-// throughProxy returns a header of r that a proxy has added, or "".
+// throughProxy returns the name of a header of r that a proxy has added, or "".
 func throughProxy(r *http.Request) string {
 	for _, name := range forwarded {
 		if _, ok := r.Header[name]; ok {
@@ -68,14 +69,13 @@ func throughProxy(r *http.Request) string {
 	return ""
 }
 
-// isForwardedKey is the key of a mark in the context of a request that came from a
-// trusted proxy.
+// isForwardedKey is a key in the context of requests that came from a trusted proxy.
 type isForwardedKey struct{}
 
 func isForwarded(r *http.Request) bool { return r.Context().Value(isForwardedKey{}) != nil }
 
-// receive returns r as its sender meant it: with the address of the client in place of
-// the one of a trusted proxy, and without the path of the base URL.
+// receive returns r with the address of the client instead of the address of a trusted
+// proxy, and without the path of the base URL.
 func (o *origin) receive(r *http.Request) *http.Request {
 	client, trusted := o.client(r)
 	path, under := strings.CutPrefix(r.URL.Path, o.base.Path)
@@ -99,16 +99,16 @@ func (o *origin) receive(r *http.Request) *http.Request {
 	return r
 }
 
-// client returns the address of the client of r, and whether r came from a trusted
-// proxy. A Unix socket belongs to those who may open it: they are trusted.
+// client returns the address of the client of r, and whether r came from a trusted proxy.
+// Whoever may connect to a Unix socket is trusted.
 func (o *origin) client(r *http.Request) (client netip.Addr, trusted bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err == nil && !o.trusts(peer.Addr()) || err != nil && !isUnix(r) {
 		return peer.Addr(), false
 	}
 	client = peer.Addr()
-	// From the last proxy to the first: what comes before an address that is not
-	// trusted can be made up.
+	// The list is read from the last proxy to the first. Whatever is left of an untrusted
+	// address may be forged.
 	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(all) {
 		a, err := addressIn(strings.TrimSpace(text))
@@ -127,9 +127,9 @@ func isUnix(r *http.Request) bool {
 	return ok && a.Network() == "unix"
 }
 
-// checkOrigin returns why r must not be answered, or nil. Probes are
-// answered under any name if there is a token. Without a
-// token the server is for this machine only, and a proxy would make it everybody's.
+// checkOrigin returns an error if r names a host that the server does not serve. Without a
+// token, it also refuses requests that came through a proxy, because a proxy would make the
+// server public. With a token, probes may name any host.
 func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 	local := isLoopbackHost(r.Host)
 	switch {
@@ -149,21 +149,21 @@ func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 	return nil
 }
 
-// isAddress reports whether a Host header is an IP address, as in requests of those
-// who look after the server.
+// isAddress reports whether a Host header is an IP address. Operators of the server may use
+// it.
 func isAddress(host string) bool {
 	_, err := addressIn(host)
 	return err == nil
 }
 
-// isLoopbackHost reports whether the Host header names this machine in a way that no
-// DNS server can redirect.
+// isLoopbackHost reports whether a Host header names this host by a loopback address or as
+// localhost, which no DNS server can redirect.
 func isLoopbackHost(host string) bool {
 	ip, err := addressIn(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(withoutPort(host), "localhost")
 }
 
-// addressIn returns the IP address in a text that may have a port, too.
+// addressIn returns the IP address in a text, which may also have a port.
 func addressIn(text string) (netip.Addr, error) {
 	return netip.ParseAddr(strings.Trim(withoutPort(text), "[]"))
 }
@@ -175,9 +175,9 @@ func withoutPort(host string) string {
 	return host
 }
 
-// Receive returns r as its sender meant it, with the address of the client in place of
-// the one of a trusted proxy and without the path of the base URL, and the id of the
-// request.
+// Receive must be called first for each request. It returns r with the address of the client
+// instead of the address of a trusted proxy, and without the path of the base URL. It also
+// returns the id of the request, which is in its log lines and in its answer.
 func (d *Door) Receive(r *http.Request) (received *http.Request, id string) {
 	r = d.origin.receive(r)
 	id = requestIDOf(r)
@@ -187,8 +187,7 @@ func (d *Door) Receive(r *http.Request) (received *http.Request, id string) {
 	return r, id
 }
 
-// requestIDOf returns an id for r, by which its answer and the lines of the log belong
-// together: that of a trusted proxy, or a new one.
+// requestIDOf returns the id that a trusted proxy has given to r, or a new one.
 func requestIDOf(r *http.Request) string {
 	if isForwarded(r) {
 		id := r.Header.Get("X-Request-Id")
@@ -199,8 +198,7 @@ func requestIDOf(r *http.Request) string {
 	return objectid.New().String()
 }
 
-// RequestID returns the id of the request that ctx belongs to, or "". A connection has
-// one request at a time.
+// RequestID returns the id of the request with the context ctx, or "".
 func RequestID(ctx context.Context) string {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		if id := c.request.Load(); id != nil {

@@ -9,17 +9,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Recorder keeps the status and the size of a response.
+// Recorder is a http.ResponseWriter that records the status and the size of a response. It
+// gives the slot of the request back when the body begins to be sent.
 type Recorder struct {
 	http.ResponseWriter
-	Code    int   // of the response, or 0 before its first byte
-	Bytes   int64 // of the body that was written
+	Code    int   // the status, or 0 before the header was written
+	Bytes   int64 // bytes of the body that were written
 	door    *Door
-	release func() // is called before the first byte of the body is sent; may be nil
+	release func() // gives the slot back; nil if there is none
 }
 
-// Record returns a Recorder around w. It puts the path of the base URL before the
-// target of a redirect, and closes the connection of a server that stops.
+// Record returns a Recorder for w. It adds the path of the base URL to the target of a
+// redirect. After [Door.Drain] it also makes the response close its connection.
 func (d *Door) Record(w http.ResponseWriter) *Recorder { return &Recorder{ResponseWriter: w, door: d} }
 
 // WriteHeader implements http.ResponseWriter.
@@ -29,7 +30,7 @@ func (r *Recorder) WriteHeader(code int) {
 		if to := r.Header().Get("Location"); strings.HasPrefix(to, "/") {
 			r.Header().Set("Location", r.door.Base()+to)
 		}
-		if r.door.Draining() { // maybe since the request came
+		if r.door.Draining() { // perhaps only since the request arrived
 			r.Header().Set("Connection", "close")
 		}
 	}
@@ -47,7 +48,7 @@ func (r *Recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// giveBack gives back the slot of the request, which [Door.Enter] has taken.
+// giveBack gives back the slot that [Door.Enter] has taken for the request.
 func (r *Recorder) giveBack() {
 	if r.release != nil {
 		r.release()
@@ -58,8 +59,8 @@ func (r *Recorder) giveBack() {
 // Unwrap is for http.ResponseController.
 func (r *Recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Compress returns the function that wraps a handler: its answers are compressed for
-// clients that accept it.
+// Compress returns a function that wraps a handler. The wrapped handler compresses its
+// responses to clients that accept it.
 var Compress = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.ContentTypes([]string{
 		"application/json", "application/problem+json", "application/openapi+json", "application/vnd.oai.openapi+json",

@@ -13,10 +13,9 @@ import (
 // cookie is the name of the cookie that a browser gets when its user logs in.
 const cookie = "oid_session"
 
-// The logins of browsers are sessions: a session is a cookie that its token signs, so that
-// it outlives the server and ends with the token.
-
-// A session is the time of its end, random bytes, and a signature of these.
+// A login begins a session. The server stores nothing of it: the value of the cookie has the
+// time at which the session ends, random bytes, and their signature with the token. So a
+// session survives a restart of the server, and ends when the token is removed.
 const (
 	sessionRandom = 16
 	sessionHead   = 8 + sessionRandom
@@ -30,7 +29,7 @@ func newSession(t *Token, end time.Time) string {
 	return base64.RawURLEncoding.EncodeToString(t.sign(b))
 }
 
-// sign appends the signature of a session to it.
+// sign returns head with its signature appended.
 func (t *Token) sign(head []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(t.Value))
 	mac.Write([]byte("oid session\x00" + t.Name + "\x00"))
@@ -64,8 +63,7 @@ func (d *Door) sessionOf(r *http.Request) *Token {
 	return found
 }
 
-// LogIn begins a session for a client that has sent the value of a token. It returns false
-// if the value is wrong.
+// LogIn begins a session if value is that of a token, and reports whether it is.
 func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) bool {
 	t := d.tryToken(r, value)
 	if t != nil {
@@ -78,7 +76,7 @@ func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) bool 
 func (d *Door) LogOut(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(cookie); err == nil && d.sessionOf(r) != nil {
 		d.ended.Store(c.Value, true)
-		time.AfterFunc(d.options.Session, func() { d.ended.Delete(c.Value) }) // by then it has ended anyway
+		time.AfterFunc(d.options.Session, func() { d.ended.Delete(c.Value) }) // by then the session has ended by itself
 	}
 	d.setCookie(w, r, "", -1)
 }
@@ -86,7 +84,7 @@ func (d *Door) LogOut(w http.ResponseWriter, r *http.Request) {
 // InSession reports whether r comes from a browser whose user has logged in.
 func (d *Door) InSession(r *http.Request) bool { return d.sessionOf(r) != nil }
 
-// setCookie sets the cookie of a session; an age below 0 removes it.
+// setCookie sets the cookie for age seconds. If age is negative, it removes the cookie.
 func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookie, Value: value, MaxAge: age, Path: d.Base() + "/",

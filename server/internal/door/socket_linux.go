@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readable reports whether a connection has bytes that are not yet read, or a listener has
-// connections that are not yet accepted.
+// readable reports whether a connection has bytes that are not read yet, or a listener has
+// connections that are not accepted yet.
 func readable(socket any) bool {
 	s, ok := socket.(syscall.Conn)
 	if !ok {
@@ -24,5 +24,5 @@ func readable(socket any) bool {
 			events = fds[0].Revents
 		}
 	})
-	return err == nil && events == unix.POLLIN // and neither an end nor an error
+	return err == nil && events == unix.POLLIN // rather than the end of the connection or an error
 }

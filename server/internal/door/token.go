@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrToken is wrapped by the errors of [New] and [Door.Listen] for a missing token and for
-// one that others could guess.
+// ErrToken is wrapped by the errors of [New] and [Door.Listen] about tokens: a token is
+// missing, is too easy to guess, or has the name or value of another one.
 var ErrToken = errors.New("server: token")
 
 // Token is that of package server, which documents it.
@@ -21,8 +21,8 @@ type Token struct {
 	ReadOnly bool
 }
 
-// checkTokens returns an error for tokens that others could guess, or that have the same
-// name or value.
+// checkTokens returns an error if a token is too easy to guess, or if two tokens have the
+// same name or value.
 func checkTokens(all []Token) error {
 	names, values := map[string]bool{}, map[string]bool{}
 	for _, t := range all {
@@ -46,11 +46,11 @@ const (
 	uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// alphabets are the characters that a token may consist of, the smallest first, and how
-// many random ones have 128 bits.
+// alphabets are the sets of characters of which a token may consist. The smallest set that
+// has all characters of a token decides how long the token must be.
 var alphabets = []struct {
 	name, characters string
-	least            int
+	least            int // how many random characters have 128 bits
 }{
 	{"decimal digits", digits, 39},
 	{"hexadecimal digits", digits + "abcdefABCDEF", 32},
@@ -59,12 +59,12 @@ var alphabets = []struct {
 	{"letters, digits and -._~+/=", digits + lowercase + uppercase + "-._~+/=", 22}, // those of RFC 6750
 }
 
-// leastDifferent is how many different characters a token has at least. A random one of 128
-// bits has fewer less than once in 10,000 times.
+// leastDifferent is how many different characters a token must have. Less than one in 10,000
+// random tokens of 128 bits has fewer.
 const leastDifferent = 8
 
-// weaknessOf returns why a token cannot have 128 bits, or "". Whether it was made at random
-// cannot be seen.
+// weaknessOf returns why a token cannot have 128 bits, or "". It cannot tell whether the
+// token was drawn at random.
 func weaknessOf(value string) string {
 	for _, a := range alphabets {
 		if strings.Trim(value, a.characters) != "" {
@@ -87,7 +87,7 @@ func weaknessOf(value string) string {
 	return "it may have only letters, digits and -._~+/="
 }
 
-// repeats reports whether value begins again at its middle or before.
+// repeats reports whether value repeats a text of at most half its length.
 func repeats(value string) bool {
 	for n := 1; n <= len(value)/2; n++ {
 		if strings.HasPrefix(value, value[n:]) {
@@ -97,11 +97,11 @@ func repeats(value string) bool {
 	return false
 }
 
-// tokenFor returns the token with a value, or nil. It takes the same time for all
-// values of a length.
+// tokenFor returns the token with a value, or nil. The time that it takes does not depend on
+// the content of value.
 func (d *Door) tokenFor(value string) *Token {
 	var found *Token
-	given := sha256.Sum256([]byte(value)) // of one length, whatever that of value is
+	given := sha256.Sum256([]byte(value)) // so that all values have the same length
 	for i := range d.options.Tokens {
 		t := &d.options.Tokens[i]
 		if sum := sha256.Sum256([]byte(t.Value)); subtle.ConstantTimeCompare(given[:], sum[:]) == 1 {
@@ -120,8 +120,7 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// authorize returns nil if r carries a token, or the cookie of a login, that permits
-// access.
+// authorize returns nil if the token of r, or of its session, permits access.
 func (d *Door) authorize(r *http.Request, access Access) error {
 	if !d.HasTokens() {
 		return nil
@@ -141,7 +140,8 @@ func (d *Door) authorize(r *http.Request, access Access) error {
 	return nil
 }
 
-// TokenOf returns the token by which r was permitted, or nil on a server without.
+// TokenOf returns the token of r, or of its session. It returns nil if the server has no
+// tokens.
 func (d *Door) TokenOf(r *http.Request) *Token {
 	if value, ok := bearer(r); ok {
 		return d.tokenFor(value)
@@ -149,8 +149,8 @@ func (d *Door) TokenOf(r *http.Request) *Token {
 	return d.sessionOf(r)
 }
 
-// tryToken returns the token with a value that a client has sent, or nil. The log has the
-// wrong ones, without the value.
+// tryToken returns the token with the value that a client has sent, or nil. It logs that a
+// client has sent a wrong value, but not the value.
 func (d *Door) tryToken(r *http.Request, value string) *Token {
 	t := d.tokenFor(value)
 	if t == nil {

@@ -12,51 +12,51 @@ import (
 	"time"
 )
 
-// Upload is an io.Reader of a request body, bounded in size and time. A goroutine reads
-// ahead, so that the server notices when the client is gone while it works on what has
+// Upload is an io.Reader of a request body, bounded in size and time. It reads ahead in
+// another goroutine, so that the server notices a disconnect while it works on what has
 // arrived.
 type Upload struct {
-	// Two goroutines move the body, and count what has passed:
+	// The body passes through two goroutines. Each field counts the bytes at its point:
 	//
 	//	client --> receive --> blocks --> Read --> census
 	//	           read                   taken    unpacked
 	//
-	// receive ends at the end of the body, which is then whole, or after fail, which ends the
-	// upload early; the first error stays. Both close blocks, and Read returns what is in it
-	// before the end. A slot of Door.heavy is held from the arrival of a block at Read until
-	// Read waits for the next one.
+	// receive stops at the end of the body, when it sets whole, or after fail, which aborts
+	// the upload. Then it closes blocks, and Read returns the rest of them before the end or
+	// the error. The upload has a heavy slot while it works: from the time when Read gets a
+	// block until Read waits for the next one.
 
 	door    *Door
-	from    netip.Addr // see clientOf; zero for one without a bound
+	from    netip.Addr // see clientOf
 	body    io.Reader
 	control *http.ResponseController
-	began   time.Time       // when it got its place
-	ctx     context.Context // ends when the upload ends, or its client is gone
+	began   time.Time       // when it was admitted
+	ctx     context.Context // is done when the upload ends or its client disconnects
 	cancel  context.CancelFunc
 	memory  *allowance
-	blocks  chan []byte // read ahead; closed at the end
-	block   []byte      // the rest of the block that is read now
+	blocks  chan []byte // what was read ahead; closed at the end
+	block   []byte      // the rest of the block from which Read reads
 
-	mu       sync.Mutex // guards what follows: a goroutine of the census may outlive the request
-	read     int64
-	taken    int64 // of read, by the census
-	unpacked int64 // from taken
-	whole    bool  // the body was read to the end
-	working  bool  // it has a slot of Door.heavy
-	err      error // why it ended early, see fail
+	mu       sync.Mutex // guards what follows, because a goroutine of the census may outlive the request
+	read     int64      // bytes that were received
+	taken    int64      // bytes that Read has returned
+	unpacked int64      // bytes that the census has unpacked from them
+	whole    bool       // the body was read to its end
+	working  bool       // the upload has a heavy slot
+	err      error      // why the upload was aborted, see fail
 }
 
-// What an upload takes of the memory.
+// The memory that an upload takes in bytes.
 const (
 	readAhead    = 4 << 20
 	blockSize    = 64 << 10
-	UploadWindow = 8 << 20                    // of compressed data; zstd needs more only with --ultra or --long
-	uploadMemory = 2*readAhead + UploadWindow // with the buffers of the census
-	idMemory     = 20                         // an id, see census.Options.Keep; segments are not quite full
+	UploadWindow = 8 << 20                    // for the window of a decompressor; zstd needs more only with --ultra or --long
+	uploadMemory = 2*readAhead + UploadWindow // including the buffers of the census
+	idMemory     = 20                         // per id, see census.Options.Keep; more than 16 because segments are not full
 )
 
-// NewUpload begins an upload, or returns ErrStopping, ErrBusy, ErrMemory or
-// ErrTooLarge. done must be called after it.
+// NewUpload begins an upload. done must be called when the work on it has ended. The error
+// is ErrStopping, ErrBusy, ErrMemory or ErrTooLarge.
 func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, done func(), err error) {
 	if d.cut.Err() != nil {
 		return nil, nil, ErrStopping
@@ -78,8 +78,7 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 		d.uploads.give(u)
 		return nil, nil, err
 	}
-	// Where deadlines are not supported, the program that embeds the handler has its
-	// own.
+	// If w does not support deadlines, the program that embeds the handler sets its own.
 	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
 	stop := context.AfterFunc(d.cut, func() { u.stop(ErrStopping) })
 	go u.receive()
@@ -93,14 +92,15 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	}, nil
 }
 
-// maxExpansion is how many times larger an upload may get when it is unpacked, beyond
-// the first freeExpansion bytes. Dumps get 3 to 30 times larger.
+// An upload may unpack to at most maxExpansion times its size, or to freeExpansion bytes if
+// that is more. Dumps unpack to 3 to 30 times their size.
 const (
 	maxExpansion  = 100
 	freeExpansion = 64 << 20
 )
 
-// Unpack counts bytes that were unpacked, see source.Options.
+// Unpack counts bytes that were unpacked. It returns an error if there are too many, see
+// census.Options.Unpacked.
 func (u *Upload) Unpack(bytes int) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -111,29 +111,29 @@ func (u *Upload) Unpack(bytes int) error {
 	return u.early()
 }
 
-// Keep takes memory for ids, see census.Options.
+// Keep takes memory for ids, see census.Options.Keep.
 func (u *Upload) Keep(ids int) error {
 	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.door.patience())
 }
 
-// stop ends u with an error, and a Read that waits for the client, unless all of it has
-// arrived.
+// stop aborts u with an error, also while u waits for the client. If the whole body has
+// arrived, it does nothing.
 func (u *Upload) stop(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.whole { // otherwise it would affect the next request on the connection
+	if !u.whole { // otherwise the deadline would affect the next request of the connection
 		u.fail(err)
 		_ = u.control.SetReadDeadline(time.Now())
 	}
 }
 
-// fail ends u with an error. The first one counts. The lock must be held.
+// fail aborts u with an error. Only the first error is stored. The caller holds u.mu.
 func (u *Upload) fail(err error) {
 	u.err = cmp.Or(u.err, err)
 	u.cancel()
 }
 
-// Early returns why the upload ended early, or nil.
+// Early returns the error with which the upload was aborted, or nil.
 func (u *Upload) Early() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -142,13 +142,12 @@ func (u *Upload) Early() error {
 
 func (u *Upload) early() error {
 	if u.err == nil && u.ctx.Err() != nil {
-		return ErrBadBody // the client is gone
+		return ErrBadBody // the client has disconnected
 	}
 	return u.err
 }
 
-// work takes a slot for the work on what was read, so that uploads do not keep all
-// processors from others.
+// work takes a heavy slot, so that uploads do not occupy all processors.
 func (u *Upload) work() {
 	if u.door.heavy.Acquire(u.ctx, 1) != nil {
 		return
@@ -156,12 +155,12 @@ func (u *Upload) work() {
 	u.mu.Lock()
 	u.working = true
 	u.mu.Unlock()
-	if u.ctx.Err() != nil { // perhaps rest was called before
+	if u.ctx.Err() != nil { // the last call of rest may have been before
 		u.rest()
 	}
 }
 
-// rest gives the slot back while u waits for its client.
+// rest gives the heavy slot back, because u waits for its client or has ended.
 func (u *Upload) rest() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -190,7 +189,7 @@ func (u *Upload) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// receive reads the body into blocks, until it ends or u does.
+// receive reads the body into blocks, until the body ends or u is aborted.
 func (u *Upload) receive() {
 	defer close(u.blocks)
 	for {
@@ -209,12 +208,12 @@ func (u *Upload) receive() {
 	}
 }
 
-// next reads the next piece of the body. The error is io.EOF at its end, or the one
-// that Early returns from then on.
+// next reads the next piece of the body. The error is io.EOF at the end of the body, or the
+// error of Early.
 func (u *Upload) next(p []byte) (int, error) {
 	limits := u.door.options.Limits
 	u.mu.Lock()
-	// A client at the slowest allowed rate has sent u.read bytes by now.
+	// due is when a client at the slowest allowed rate has sent more than u.read bytes.
 	due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
 	if u.ctx.Err() == nil {
 		_ = u.control.SetReadDeadline(u.began.Add(due))
@@ -227,8 +226,8 @@ func (u *Upload) next(p []byte) (int, error) {
 	u.read += int64(n)
 	if err == io.EOF {
 		u.whole = true
-		// From now on the server reads ahead, and a deadline would look like a
-		// disconnect.
+		// The http.Server reads from now on, to notice a disconnect. It would take a deadline
+		// for one.
 		_ = u.control.SetReadDeadline(time.Time{})
 	}
 	switch {
@@ -242,33 +241,32 @@ func (u *Upload) next(p []byte) (int, error) {
 	return n, cmp.Or(u.early(), err)
 }
 
-// Context returns the context of the work on u: it ends when u ends, or its client is
-// gone.
+// Context returns the context for the work on u. It is done when u ends or its client
+// disconnects.
 func (u *Upload) Context() context.Context { return u.ctx }
 
-// uploads are the running ones. They bound how many there are, in all and from one
-// client, and let slow ones give way to those that wait.
+// uploads bounds how many uploads run, in total and per client. When others wait, it aborts
+// slow uploads.
 type uploads struct {
 	most int
 
 	mu      sync.Mutex
 	running map[*Upload]struct{}
-	freed   chan struct{} // closed when a place is free; nil if nobody waits
+	freed   chan struct{} // closed when an upload ends; nil if nobody waits
 }
 
 func newUploads(most int) *uploads { return &uploads{most: most, running: map[*Upload]struct{}{}} }
 
-// Uploads that others wait for.
 const (
-	fewUploads    = 2               // that one client may send where there are not more than twice as many places
-	goodRate      = 1 << 20         // bytes per second; a slower one gives way
-	goodRateAfter = 5 * time.Second // when its rate is known: the Retry-After of those that are refused
+	fewUploads    = 2               // one client may always send this number of uploads
+	goodRate      = 1 << 20         // bytes per second; a slower upload is aborted when others wait
+	goodRateAfter = 5 * time.Second // the age from which an upload's rate is judged; refused clients return after this time, see Retry-After
 )
 
-// perAddress returns how many places one client may take: half of them.
+// perAddress returns how many uploads one client may send at once: half of all.
 func (l *uploads) perAddress() int { return max(fewUploads, l.most/2) }
 
-// from returns how many places a client has. The lock must be held.
+// from returns how many uploads a client sends. The caller holds l.mu.
 func (l *uploads) from(a netip.Addr) (n int) {
 	for u := range l.running {
 		if u.from == a {
@@ -278,8 +276,8 @@ func (l *uploads) from(a netip.Addr) (n int) {
 	return n
 }
 
-// take takes a place for u, and reports whether it got one. If there is none, another
-// upload may end for it, and take waits up to patience.
+// take reports whether u may run. If too many uploads run, it aborts a slow one if there is
+// one, and waits up to patience for it to end.
 func (l *uploads) take(ctx context.Context, u *Upload, patience time.Duration) bool {
 	for end := time.After(patience); ; {
 		l.mu.Lock()
@@ -294,9 +292,9 @@ func (l *uploads) take(ctx context.Context, u *Upload, patience time.Duration) b
 			l.freed = make(chan struct{})
 		}
 		freed := l.freed
-		waits := l.endSlowest(u.from, own)
+		ended := l.endSlowest(u.from, own)
 		l.mu.Unlock()
-		if !waits {
+		if !ended {
 			return false
 		}
 		select {
@@ -309,14 +307,15 @@ func (l *uploads) take(ctx context.Context, u *Upload, patience time.Duration) b
 	}
 }
 
-// endSlowest ends the slowest upload that gives way to one from an address: one of the
-// same address if own is set. It reports whether there was one. The lock must be held.
+// endSlowest aborts the slowest upload that may be aborted for one from an address, and
+// reports whether there is one. If own is set, only uploads from the same address may be
+// aborted. The caller holds l.mu.
 func (l *uploads) endSlowest(from netip.Addr, own bool) bool {
 	var slowest *Upload
 	var least float64
 	for u := range l.running {
 		rate, known := u.rate()
-		several := u.from != from && u.from.IsValid() && l.from(u.from) > 1 // its client goes on with another
+		several := u.from != from && u.from.IsValid() && l.from(u.from) > 1 // its client sends others, so its rate does not matter
 		switch {
 		case own && u.from != from, !known, rate >= goodRate && !several, slowest != nil && rate >= least:
 		default:
@@ -330,8 +329,8 @@ func (l *uploads) endSlowest(from netip.Addr, own bool) bool {
 	return true
 }
 
-// rate returns in bytes per second how u arrives, if it has lasted long enough to tell
-// and is not complete.
+// rate returns the rate at which u arrives, in bytes per second. The rate is known if u has
+// run long enough and has not arrived completely.
 func (u *Upload) rate() (rate float64, known bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -339,7 +338,7 @@ func (u *Upload) rate() (rate float64, known bool) {
 	return float64(u.read) / age.Seconds(), !u.whole && age > goodRateAfter
 }
 
-// give gives the place of u back.
+// give removes u, so that another upload may run.
 func (l *uploads) give(u *Upload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
