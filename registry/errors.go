@@ -13,7 +13,8 @@ var (
 	ErrCollision = errors.New("registry: another live process is recorded with the same process value")
 
 	// ErrEvidence means that no evidence id was given, or that the process cannot have
-	// created one of them.
+	// created one of them: it is older than the process, from the future, or contains
+	// another host or pid.
 	ErrEvidence = errors.New("registry: the process cannot have created the evidence id")
 
 	// ErrDescription means that a name, a version or a label contains characters that are

@@ -19,8 +19,8 @@ var ErrCursor = errors.New("registry: invalid cursor")
 // Query selects processes for [Registry.List] and [Registry.All]. A process must match
 // every field that is set. The zero Query selects every process.
 type Query struct {
-	// States selects processes in one of these states. A query for Alive and Late alone
-	// reads no dead or ended processes.
+	// States selects processes in one of these states. If these are only Alive and Late,
+	// dead and ended processes are not read.
 	States []State
 	// Name and Host must match exactly.
 	Name, Host string
@@ -41,8 +41,8 @@ type Query struct {
 }
 
 // Page is one page of the processes that a query selects. Living processes are ordered by
-// block, and dead and ended ones by time, latest first. A query for no state in particular,
-// or with Addr or GPID, orders all by address and then by start time.
+// block, and dead and ended ones by time, latest first. If [Query].States is empty, or Addr
+// or GPID is set, all are ordered by address and then by start time.
 type Page struct {
 	Processes []Status
 	// Next is the cursor of the next page, or empty after the last page. A page that is not

@@ -30,7 +30,7 @@ func (m *candidate) ran(at time.Time) (class, string) {
 	from, sure := m.from.Add(-early).Truncate(time.Second), m.ranUntil.Add(late)
 	inside := !at.Before(from) && !at.After(sure)
 	byOffset := at.Before(m.from.Truncate(time.Second)) || at.After(m.ranUntil)
-	if c := m.Clock; c != nil && inside && !m.drawn { // unless its clock was corrected after it was last read
+	if c := m.Clock; c != nil && inside && !m.drawn { // assuming that its clock was not corrected after it was last read
 		byOffset = at.Before(m.from.Add(c.Min).Truncate(time.Second)) || at.After(m.ranUntil.Add(c.Max+latency))
 	}
 	switch {

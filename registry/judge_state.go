@@ -19,8 +19,8 @@ const (
 	// Alive: the kernel of this host shows the process, or its heartbeats arrive.
 	Alive State = "alive"
 	// Late: the process is on another host, and its heartbeats have stopped or its clock
-	// differs from that of this host. A [Registry] that is kept finds out whether it is
-	// alive or dead.
+	// differs from that of this host. A long-lived [Registry] finds out whether it is alive
+	// or dead.
 	Late State = "late"
 	// Dead: the process has ended or is presumed dead, but no end is recorded.
 	Dead State = "dead"

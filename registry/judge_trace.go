@@ -38,9 +38,9 @@ type Trace struct {
 	Verdict Verdict
 	// Reason for the verdict, in words.
 	Reason string
-	// Certain is set if the verdict is Known and nothing speaks against it. The id was then
-	// created after the registration was confirmed, and before the end or the last
-	// heartbeat of the process, or up to three intervals later if the process is Alive.
+	// Certain is set if the verdict is Known and proven: when the id was created, exactly
+	// one process had the process value, its registration was confirmed, and it was
+	// running.
 	Certain bool
 	// Processes is the process that created the id if the verdict is Known or Claimed. For
 	// Conflict and Collision it lists all candidates. Otherwise it is empty.
@@ -83,10 +83,10 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		m.class, m.doubt = m.ran(id.Time())
 		found = addCandidate(found, m)
 	}
-	// The verdict follows from how many makers of a class there are:
+	// The verdict follows from the number of candidates of each class:
 	//
 	//	covered or possible             one: Known or Claimed, see explain; more: Collision
-	//	none of these, but unlikely     the same
+	//	none of these, but unlikely     likewise
 	//	none of these, but disproved    Conflict
 	//	none at all                     Unknown, or by the host of the classic layout
 	var by [covered + 1][]candidate

@@ -29,10 +29,10 @@ type Pruned struct {
 	Records int64
 }
 
-// Prune deletes old samples and the records of processes that ended long ago. It begins
-// with a [Registry.Sweep]. Ids of pruned processes can still be traced: claims are never
-// deleted and keep what a trace needs. Ages are by the wall clock of this host. Negative
-// ages are an error. If there is an error, part of the data may have been deleted.
+// Prune deletes old samples and the records of processes that ended long ago, by the wall
+// clock of this host. It begins with a [Registry.Sweep]. Ids of pruned processes can still
+// be traced: claims are never deleted and keep what a trace needs. Negative options are an
+// error. After an error, part of the data may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	keep := *cmp.Or(o, &PruneOptions{})
 	keep.Samples, keep.Records = cmp.Or(keep.Samples, keepSamples), cmp.Or(keep.Records, 365*24*time.Hour)

@@ -16,10 +16,11 @@ const (
 	lateFor = 24 * time.Hour
 )
 
-// Sweep moves processes that have died from the living to the ended ones, so that listing
-// living processes remains fast. It returns how many it moved. A moved process that turns
-// out to be alive is living again with its next heartbeat. Call Sweep regularly with the
-// same Registry, as "oid serve" does: it then also finds out which late processes are dead.
+// Sweep removes processes that have died from the list of the living ones, so that this
+// list remains fast to read, and returns how many it removed. A removed process that turns
+// out to be alive returns with its next heartbeat. A program that calls Sweep regularly
+// with the same Registry, as "oid serve" does, also finds out which late processes are
+// dead.
 func (r *Registry) Sweep(ctx context.Context) (int64, error) {
 	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
 }

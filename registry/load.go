@@ -50,8 +50,8 @@ const (
 	Count Unit = iota
 	// Bytes is a size.
 	Bytes
-	// Nanoseconds is the time that was used since the process started. For people, show the
-	// rate, see [CPUUsed].
+	// Nanoseconds is processor time since the process started. Show people its rate
+	// instead, see [CPUUsed].
 	Nanoseconds
 )
 

@@ -14,7 +14,7 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member
-	remotes map[MemberKey]remembered // those that will send heartbeats here
+	remotes map[MemberKey]remembered // by member
 }
 
 // watch is what a Registry has seen of the heartbeats of a process.

@@ -52,8 +52,8 @@ type Process struct {
 
 	// From is the earliest creation time of its ids.
 	From time.Time `bson:"from"`
-	// Confirmed is when the registration was confirmed. Every process that had the same
-	// value from then on is recorded, too.
+	// Confirmed is when the registration was confirmed. Traces of earlier ids are not
+	// certain.
 	Confirmed time.Time `bson:"confirmed"`
 	// Interval is the time between two heartbeats.
 	Interval time.Duration `bson:"interval"`
@@ -62,8 +62,8 @@ type Process struct {
 	// Copied is zero unless the process was copied. The copy was made after this time;
 	// since then both copies may have created ids with the process value.
 	Copied time.Time `bson:"copied,omitempty"`
-	// Gone is zero, or the creation time from which the process has created no ids, because
-	// the kernel of its host then showed that it no longer ran.
+	// Gone is when the kernel of the process's host showed that the process no longer ran,
+	// or zero. The process has created no ids with a later creation time.
 	Gone time.Time `bson:"gone,omitempty"`
 	// Clock is by how much the clock of a remote process differs from the clock of the
 	// Registry that recorded it. It is nil if that is not known, and for processes that are
@@ -184,8 +184,8 @@ func (p *Process) started() time.Time {
 	return p.GPID.Start()
 }
 
-// Adopted is a process value that was recorded for a process by an evidence id: an id that
-// the process is said to have created.
+// Adopted is a process value that a process is said to use. EvidenceID is an id with this
+// value that the process is said to have created.
 type Adopted struct {
 	// Value is the process value in hexadecimal: 10 digits, or 8 in the Java layout.
 	Value      string      `bson:"value"`
@@ -194,8 +194,7 @@ type Adopted struct {
 	Evidence Evidence `bson:"evidence,omitempty"`
 	// From is the earliest creation time of ids with the value: when the process started.
 	From time.Time `bson:"from"`
-	// Confirmed is when the value was adopted. Every process that had the same value from
-	// then on is recorded, too.
+	// Confirmed is when the value was adopted.
 	Confirmed time.Time `bson:"confirmed,omitempty"`
 }
 
@@ -223,9 +222,8 @@ const missed = 3
 // patience is how long p may send no heartbeat until it is presumed dead.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
 
-// MemberKey identifies one registration: the 8 hexadecimal digits of the process block,
-// followed by 8 of the last four bytes of [Process].Member. It is never used again. It is
-// the key of the living record.
+// MemberKey identifies one registration, and is never used for another. It is 16
+// hexadecimal digits: the process block and the last four bytes of [Process].Member.
 type MemberKey string
 
 // valid reports whether k is 16 hexadecimal digits in lower case.

@@ -40,17 +40,16 @@
 // is a member that registered without the store, see [RegisterOptions.Offline]: its block
 // is random, and a collision with another process is reported instead of prevented.
 //
-// A store that cannot be reached does not stop a member. The member continues to generate
-// ids, keeps its samples, and stores them when the store answers again.
+// If the store cannot be reached, a member continues to generate ids and stores its samples
+// later.
 //
-// A trace is [Known] and certain only if three things are proven: exactly one process had
-// the process value at the creation time, its registration was confirmed by then, and it
-// was running. A trace is a [Conflict] only if it is proven that no recorded process had
-// the value then. Ids of an adopted process are [Claimed], because nothing proves that the
-// process created its evidence ids.
+// A trace is certain only if it is proven which process created the id, see [Trace].Certain. A
+// trace is a [Conflict] only if it is proven that no recorded process had the process value.
+// Ids of an adopted process are [Claimed], because nothing proves that the process created
+// its evidence ids.
 //
-// For a process of the same boot, the kernel or the monotonic clock decides whether it is
-// alive. A clock step therefore never makes a process dead.
+// On the same boot of a host, the kernel or the monotonic clock decides whether a process is
+// alive, so a clock step never makes a process dead.
 //
 // # Limits
 //
@@ -136,15 +135,16 @@ type RegisterOptions struct {
 	// listen.
 	Addr string
 
-	// Name of the service, for people. Default: the name of the executable.
+	// Name of the service, for people. Default: the name of the program.
 	Name string
-	// Version of the program. Default: the version in the build information.
+	// Version of the program. Default: for this process, the version in the build
+	// information.
 	Version string
 	// Labels are up to 50 labels, such as team=orders, with names of up to 100 bytes and
 	// values of up to 200 bytes. All characters must be printable.
 	Labels map[string]string
 
-	// Interval between two heartbeats, at least 100ms. Default: 10s.
+	// Interval between two heartbeats, from [MinInterval] to [MaxInterval]. Default: 10s.
 	Interval time.Duration
 
 	// Offline lets the call succeed while the store cannot be reached. The member then has
@@ -154,12 +154,12 @@ type RegisterOptions struct {
 	Offline bool
 }
 
-// AdoptOptions describe a process for [Registry.Adopt] and [Describe]. The zero value, like
-// a nil pointer, is ready to use and describes this process.
+// AdoptOptions describe a process for [Registry.Adopt] and [Describe]. For Adopt, the zero
+// value, like a nil pointer, describes this process.
 type AdoptOptions struct {
 	RegisterOptions
 
-	// PID of the process. Default: this process.
+	// PID of the process. Default, for Adopt: this process.
 	PID int
 	// Layout of the process's ids. With [objectid.Java] their process value is the first
 	// four bytes after the time, otherwise the first five.

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Samples are stored one after another, each as its difference from the one before:
+// Samples are stored one after another, each as the difference from the previous sample:
 //
 //	count     uvarint
-//	time      uvarint of Unix milliseconds, or of milliseconds since the sample before
+//	time      uvarint of milliseconds since the previous sample, or since 1970
 //	changed   uvarint: bit 0 is set if a change is not a multiple of its step, and
 //	          bit i+1 if number i of [LoadFields] changed
 //	changes   a signed varint for each changed number, in steps or in units
 //
-// Of the sample before the first one nothing is known. A change from a number that is
-// not known is the number itself. A value of 16 steps or more is rounded to a step.
-// Numbers that this package does not know are left out: a newer one has stored them.
+// The first sample is a change from numbers that are not known. A change from such a number
+// is the new number itself. Values of 16 steps or more are rounded down to a multiple of
+// their step. Reading skips numbers that this package does not know: a newer version has
+// stored them.
 
 // exactBelow is the number of steps from which values are rounded.
 const exactBelow = 16

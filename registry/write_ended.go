@@ -10,13 +10,17 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// A process is living as long as it has a living record, and final once its record says
-// so. Three calls race: finish, by a recorder or a sweep, makes it final; revive and
-// putRecord make it living again. The living record decides: finish makes the record final
-// first, and then deletes the living record, if that is still the one that it was given.
-// So a heartbeat in between makes the deletion fail, and finish takes its change back. A
-// heartbeat after the deletion finds no living record and stores one, and putRecord makes
-// the record living again. An end is never taken back.
+// A process is living as long as it has a living record. Its record is final when it has none
+// any more. A heartbeat may come while a recorder or a sweep moves the process to the ended
+// ones. The living record decides who wins: moveToEnded first makes the record final, and then
+// deletes the living record only if it has not changed.
+//
+//   - If a heartbeat comes before the deletion, the deletion fails, and moveToLiving takes the
+//     change of the record back.
+//   - If a heartbeat comes after the deletion, it stores a new living record, and putRecord makes
+//     the record living again.
+//
+// An end is never taken back.
 
 // moveToEnded moves processes that have ended, or died, from the living to the ended ones,
 // with few calls of the store: it stores their samples, makes their records final and
@@ -66,7 +70,7 @@ func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 		swaps[i] = store.Swap{Old: f.recordRaw, New: doc}
 	}
 	var entries []any
-	var again []storedProcess // whose records others wrote
+	var again []storedProcess // their records have changed meanwhile
 	_, err := r.store.SwapMany(ctx, processRecords, swaps)
 	for i, err := range errorsOf(len(all), err) {
 		switch {

@@ -18,9 +18,9 @@ import (
 
 // Heartbeats records heartbeats of many remote processes with few calls of the store. The
 // result has one element for each heartbeat: nil, or the error that [Registry.Heartbeat]
-// would return. Several heartbeats of one process must be in their order. Heartbeats is
-// fastest if one Registry always gets the heartbeats of the same processes, because it then
-// need not read their living records. It checks for collisions less often than Heartbeat.
+// would return. Heartbeats of the same process must be in order of time. Calls are fastest
+// if one Registry always gets the heartbeats of the same processes, because it remembers
+// their living records. They check for collisions less often than Heartbeat does.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
 	order := make([]int, len(beats)) // of keys, in which a store is the fastest

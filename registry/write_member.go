@@ -62,11 +62,11 @@ func (m *Member) start(ctx context.Context) (*Member, error) {
 // registered member generates the same ids, as long as the store keeps its data. For a
 // member that registered offline, this holds once it is recorded.
 //
-// The member has another generator after the process was copied, see [ErrCopied]. Both
-// copies create the same ids until the heartbeat that detects the copy. A program that may
-// be copied must therefore call Generator for each id. Reseed of the generator, which also
-// happens when the clock jumps, does not change the block. It makes the member send a
-// heartbeat at once.
+// If the process is copied, both copies create the same ids until a heartbeat detects the
+// copy, and then each has another generator, see [ErrCopied]. A program that may be copied
+// must therefore call Generator for each id. Reseed of the generator, which also happens
+// when the clock jumps, does not change the block. It makes the member send a heartbeat at
+// once.
 func (m *Member) Generator() *objectid.Generator {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,8 +131,8 @@ func (m *Member) Done() <-chan struct{} { return m.done }
 
 // End records the end of the process with its reason, and stops the heartbeats. Do not use
 // the generator of the member afterwards: traces of its ids would be conflicts. If the
-// store fails, the end is not recorded, and End may be called again. After a success it
-// returns [ErrEnded].
+// store fails, the end is not recorded, and End may be called again. After a successful
+// End, further calls return [ErrEnded].
 func (m *Member) End(ctx context.Context, reason string) error {
 	return m.finish(ctx, &End{Reason: reason})
 }

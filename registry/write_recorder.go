@@ -50,7 +50,7 @@ type recorder struct {
 	p  Process
 }
 
-// registration is how much of the registration of a process is stored, and what is due.
+// registration is what is stored of the registration of a process, and what is due.
 //
 //	state       claimed  registered  also
 //	new         no       no          no living record is stored
@@ -74,7 +74,7 @@ type registration struct {
 	inFlight    [][8]byte // later writes of the living record, whose outcome is not known
 
 	unstored   []Sample        // samples that are in no document of samples
-	abandoned  []MemberKey     // earlier registrations, whose blocks belong to others: to be deleted
+	abandoned  []MemberKey     // earlier registrations whose documents must be deleted: their blocks belong to others
 	trimmed    time.Time       // when old samples were last deleted
 	sinceCheck int             // heartbeats since the claims were last checked
 	collision  *CollisionError // found by the last check, or nil
@@ -266,7 +266,7 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 	}
 	recent := c.p.Recent
 	if n := len(c.unstored) + 1; n <= len(recent) {
-		c.unstored = recent[len(recent)-n : len(recent) : len(recent)] // of which all are the latest
+		c.unstored = recent[len(recent)-n : len(recent) : len(recent)] // all of them are in recent
 		return
 	}
 	c.unstored = append(c.unstored, recent[len(recent)-1])

@@ -22,8 +22,7 @@ import (
 // ctx bounds the call and not the life of the member. If the store cannot be reached,
 // Register fails, or with o.Offline it returns, after one interval at most, a member that
 // registers later. The error wraps [gpid.ErrInvalid] for an invalid o.Addr, and
-// [ErrDescription] for an invalid name, version or label. An interval outside of
-// [MinInterval] and [MaxInterval] is an error, too.
+// [ErrDescription] for an invalid name, version or label.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
 	o = cmp.Or(o, &RegisterOptions{})
 	p, err := r.self(o)
@@ -35,18 +34,17 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 
 // Adopt records a process that creates its ids with any driver, in any language. evidence
 // has one id of each of its process values, such as one for each client of the driver. All
-// ids of the process are then traced to it, including earlier ones; [Registry.AddEvidence]
-// adds further values. The process is this one or, on Linux, any process of this host, see
-// o.PID. The heartbeats of the member contain the load of that process, and stop when it
-// ends. The same process may be adopted more than once.
+// ids of the process are then traced to it, including earlier ones. The process is this one
+// or, on Linux, any process of this host, see o.PID. The heartbeats of the member contain
+// the load of that process, and stop when it ends. The same process may be adopted more
+// than once.
 //
-// Nothing proves that the process has created the evidence ids: their traces are [Claimed],
-// never Known. [Evidence] is what the ids show.
+// Nothing proves that the process created the evidence ids, so traces of its ids are
+// [Claimed], never Known. [Evidence] says what supports the claim.
 //
 // With a [*CollisionError] the member is valid: another live process has the same process
-// value, and both are recorded. The error wraps [ErrEvidence] if an evidence id is older
-// than the process, is from the future, or contains another host or pid. It wraps
-// [gpid.ErrNoProcess] if no process has o.PID. Otherwise Adopt is like [Registry.Register].
+// value, and both are recorded. The error may also wrap [ErrEvidence] or
+// [gpid.ErrNoProcess]. Otherwise Adopt is like [Registry.Register].
 func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOptions) (*Member, error) {
 	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()

@@ -16,9 +16,9 @@ import (
 )
 
 // RegisterRemote records a process that cannot use this package, such as a client of the
-// HTTP API in another language. It claims a process block for the process, [Process].Block,
-// that no other process ever had. The caller passes each heartbeat to [Registry.Heartbeat],
-// with the key that [Process.Key] returns; nothing else shows that the process is alive.
+// HTTP API in another language. It claims a process block that no other process ever had,
+// and returns it in [Process].Block. The caller passes each heartbeat of the process to
+// [Registry.Heartbeat], with [Process.Key]; nothing else shows that the process is alive.
 // Each call records another process, even with the same GPID, unless o.Key is set. The
 // error wraps [ErrDescription], or, if o.Key is set, [ErrKey] or [ErrEnded].
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
