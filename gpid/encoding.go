@@ -15,8 +15,8 @@ func (g GPID) AppendBinary(b []byte) ([]byte, error) { return append(b, g.b[:]..
 // MarshalBinary returns the 32 bytes of g.
 func (g GPID) MarshalBinary() ([]byte, error) { return g.AppendBinary(nil) }
 
-// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] returns. 32 zeros are the zero
-// GPID. Other bytes that are not those of a GPID from [New] are an error.
+// UnmarshalBinary reads the 32 bytes that [GPID.MarshalBinary] returns; any other bytes are an
+// error. 32 zeros are the zero GPID.
 func (g *GPID) UnmarshalBinary(data []byte) error {
 	if len(data) != Size {
 		return fmt.Errorf("%w: %d bytes, want %d", ErrInvalid, len(data), Size)

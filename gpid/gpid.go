@@ -27,8 +27,8 @@ var ErrInvalid = errors.New("gpid: invalid gpid")
 // microseconds since 1970 in UTC, a number of 16 decimal digits.
 //
 // The zero GPID means "no process". Compare GPIDs with ==, use them as map keys, share
-// them between goroutines. Encoding never fails. An error of decoding wraps [ErrInvalid]
-// and leaves the GPID unchanged.
+// them between goroutines. Encoding never fails. A decoding error wraps [ErrInvalid] and
+// leaves the GPID unchanged.
 type GPID struct{ b [Size]byte }
 
 const (
@@ -92,5 +92,5 @@ func (g GPID) micros() int64 { return int64(binary.BigEndian.Uint64(g.b[18:])) }
 func (g GPID) PID() int { return int(binary.BigEndian.Uint32(g.b[28:])) }
 
 // Compare returns -1 if g sorts before other, 0 if they are equal, and +1 if g sorts after
-// other. GPIDs are ordered by address, then by start time. The order of their texts differs.
+// other. GPIDs sort by address, then by start time. Their texts sort in another order.
 func (g GPID) Compare(other GPID) int { return bytes.Compare(g.b[:], other.b[:]) }

@@ -17,10 +17,10 @@ var (
 )
 
 // Process identifies one run of one process by what the Linux kernel knows about it. No two
-// runs have the same Process, so compare them with ==. Neither a clock step nor exec changes
-// it. The zero Process means "not known".
+// runs have the same Process: compare Processes with ==. Neither a clock step nor exec changes
+// the Process of a run. The zero Process means "not known".
 type Process struct {
-	// Boot is the kernel's random id of the boot, a UUID in text.
+	// Boot is the random UUID that the kernel draws at each boot.
 	Boot string `json:"boot" bson:"boot"`
 	// Namespace is the number of the PID namespace to which PID belongs.
 	Namespace uint64 `json:"namespace" bson:"namespace"`
@@ -107,10 +107,10 @@ func (p Process) Started() (time.Time, error) {
 	return startAfterBoot(proc, p.Ticks)
 }
 
-// GPID returns the GPID of p at addr, which GPID reads as [Self] does. The start time is that
-// of [Process.Started], which a clock step changes: call GPID once and keep the result. It is
-// not the GPID that p gets from Self, whose start time is up to a second later. The errors are
-// those of Self and of Started.
+// GPID returns the GPID of p. addr is the address of p, in the form that [Self] takes. The
+// start time comes from [Process.Started]. A clock step changes it, so call GPID once and keep
+// the result. If p itself calls Self, it gets another GPID, with a start time up to a second
+// later. If addr is wrong, the error wraps [ErrInvalid]. Other errors are those of Started.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

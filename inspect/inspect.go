@@ -44,7 +44,7 @@ type Options struct {
 	// the name of this host.
 	Hosts []string
 
-	// Now returns the current time, by which Inspect recognises ids of the future. Default:
+	// Now returns the current time, by which Inspect recognises ids from the future. Default:
 	// time.Now.
 	Now func() time.Time
 
@@ -79,8 +79,8 @@ type Report struct {
 	// ID is the id in the canonical form of its format.
 	ID string
 
-	// Time is the creation time in the first reading, in UTC, or nil if that
-	// reading has none.
+	// Time is the creation time according to the first reading, in UTC. It is nil if that
+	// reading has no time.
 	Time *time.Time
 
 	// Readings are the possible readings of the id, at least one, the most plausible first.
@@ -106,7 +106,7 @@ type Reading struct {
 	// format has no time, or if the time is after the year 9999.
 	Time *time.Time
 
-	// Fields are the parts of the id, in the order of its bits.
+	// Fields are the parts of the id, from the most significant bits to the least.
 	Fields []Field
 }
 

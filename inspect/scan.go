@@ -68,12 +68,13 @@ const (
 // yields an error, with a Found that has only the Line, and continues. The error wraps
 // [ErrNoID] if no id is expected there. An error of r is yielded last.
 //
-// Scan holds one line of up to 1 MiB or one document of up to 64 MiB in memory. It cuts longer
-// ones there.
+// Scan holds one line of up to 1 MiB or one document of up to 64 MiB in memory. It reads a
+// longer line as several lines. For a longer document it yields an error, and then reads the
+// document line by line.
 func Scan(r io.Reader) iter.Seq2[Found, error] { return pieces(r, (*scanner).piece) }
 
-// FindAll yields the ids that [Find] finds in each line of r. It cuts lines after 1 MiB. The
-// only error that it yields is an error of r, which comes last.
+// FindAll yields the ids that [Find] finds in each line of r. It reads a line of more than
+// 1 MiB as several lines. The only error that it yields is an error of r, which comes last.
 func FindAll(r io.Reader) iter.Seq2[Found, error] {
 	return pieces(r, func(s *scanner) []result {
 		line := s.line

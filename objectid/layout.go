@@ -16,8 +16,8 @@ import (
 type Layout uint8
 
 const (
-	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers write since 2018.
-	// The counter can carry into the last random byte: a second has more than 10^9 ids.
+	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers have written since
+	// 2018. The counter can carry into the last random byte: a second has more than 10^9 ids.
 	Modern Layout = iota
 	// Classic has 3 bytes of the host name's MD5, 2 of the pid and a counter of 3, as
 	// drivers wrote until 2018. A process has at most 2^24 ids per second.
@@ -48,7 +48,7 @@ func (l Layout) MarshalText() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// UnmarshalText reads a lower-case name. On an error l is unchanged.
+// UnmarshalText reads the lower-case name of a layout. On an error l is unchanged.
 func (l *Layout) UnmarshalText(text []byte) error {
 	for i, name := range layoutNames {
 		if string(text) == name {

@@ -32,11 +32,11 @@ func Between(t1, t2 time.Time) Range {
 	return Range{From: MinAt(t1), To: Until(t2).To}
 }
 
-// Since returns the range of the ids created at t, rounded down to a second, or later.
+// Since returns the range of the ids created at t or later. It rounds t down to a second.
 func Since(t time.Time) Range { return Range{From: MinAt(t)} }
 
-// Until returns the range of the ids created before t, rounded up to a second. It always
-// contains the first second of 1970.
+// Until returns the range of the ids created before t. It rounds t up to a second, at least to
+// 1970-01-01T00:00:01Z.
 func Until(t time.Time) Range {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {

@@ -92,7 +92,7 @@ func (id *ID) Set(s string) error {
 }
 
 // Format writes lower-case digits for %s, %v and %x, upper-case ones for %X, quoted ones
-// for %q, and ObjectId("...") for %#v, with width and flags.
+// for %q, and ObjectId("...") for %#v.
 func (id ID) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'x' || verb == 'X':

@@ -75,11 +75,12 @@ func Element(doc []byte, start int) (value, end int, err error) {
 	return value, value + size, nil
 }
 
-// Wrap returns err with the name of an element before it, cut after 100 characters.
+// Wrap returns an error that names the element and wraps err. A name of more than 100
+// characters is cut.
 func Wrap(name []byte, err error) error { return fmt.Errorf("field %.100q: %w", name, err) }
 
-// Next moves to the next element. It returns false after the last one and at an
-// error, see [Walk.Err].
+// Next moves to the next element. It returns false after the last element, and if the document
+// is not valid there: see [Walk.Err].
 func (w *Walk) Next() bool {
 	if w.err != nil || w.end == len(w.doc)-1 {
 		return false

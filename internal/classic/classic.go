@@ -42,9 +42,9 @@ func Value(host string, pid int) string {
 	return Machine(host) + hex.EncodeToString(binary.BigEndian.AppendUint16(nil, uint16(pid)))
 }
 
-// HasPID reports whether id may be of a process with the given pid: whether its two bytes of
-// the pid, in either order, are the low 16 bits of pid, or pid modulo 65535, which pymongo
-// wrote.
+// HasPID reports whether a process with the given pid may have created id. For that, the pid
+// bytes of id must hold the low 16 bits of pid, or pid modulo 65535, which pymongo wrote, in
+// either byte order.
 func HasPID(id objectid.ID, pid int) bool {
 	held := binary.BigEndian.Uint16(id[7:])
 	return slices.ContainsFunc([]uint16{uint16(pid), uint16(pid % 0xffff)}, func(n uint16) bool {

@@ -73,8 +73,8 @@ type Memo[K comparable] struct {
 }
 
 // Append appends the text of key to b. If the text is not in the cache, Append calls write,
-// which appends a text that is not empty to its argument. slot is any number that depends on
-// the key alone; keys with equal slots replace each other.
+// which must append the text to its argument; the text must not be empty. slot is any number
+// that depends only on the key. Keys with equal slots replace each other in the cache.
 func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) []byte) []byte {
 	e := &m.known[uint(slot)%uint(len(m.known))]
 	if len(e.text) == 0 || e.key != key {

@@ -13,8 +13,8 @@ import (
 
 // Language is a query language in which a range of ids can be written.
 type Language struct {
-	Name  string // in lower case
-	About string // what it is for, in a few words
+	Name  string // such as "mongosh", in lower case
+	About string // what the text is and where it can be pasted, in a few words
 	parts
 }
 
@@ -36,7 +36,7 @@ type parts struct {
 	unconditional string // replaces everything if there is no condition
 }
 
-// Languages are all languages.
+// Languages are all query languages that oid writes.
 var Languages = []Language{
 	{"ids", "the two bounds, one per line; - stands for a missing bound", parts{
 		from: "<id>", to: "<id>", none: "-", separator: "\n",
@@ -87,10 +87,12 @@ var Languages = []Language{
 // ByProcess reports whether a condition in l can select a process value.
 func (l Language) ByProcess() bool { return l.process != "" }
 
-// Write returns r as a condition. column is the name of the column, for the languages of SQL;
-// it is not quoted. Unless process is empty, the condition also selects the ids with this
-// process value, or process block, of 10 or 8 lower-case hexadecimal digits. Languages for which
-// ByProcess is false ignore process.
+// Write returns r as a condition. For the languages of SQL, column is the name of the column,
+// which Write does not quote; the other languages ignore it.
+//
+// If process is not empty, the condition also demands that the ids have this process value (10
+// lower-case hexadecimal digits) or process block (8 of them). Languages for which ByProcess is
+// false ignore process.
 func (l Language) Write(r objectid.Range, column, process string) string {
 	var bounds []string
 	for _, end := range []struct {

@@ -10,16 +10,18 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Help returns a paragraph for users about the times that [Parse] reads. zone is the zone of
-// times that are written without a zone, in words.
+// Help returns a text for users about the times that [Parse] reads. zone names the zone of
+// times that are written without a zone, such as "UTC".
 func Help(zone string) string {
-	return `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
-(2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday
-9:00, last tuesday, a distance from now (-7d, -36h, 2 hours ago, last month), Unix
-seconds (1795183200 or @1795183200), or an ObjectId, which means its creation time.
-The units of a distance are ` + strings.Join(unitNames, " ") + ` and their names; a month ago is
-the same day and time. As the end of a range, +2h counts from its beginning, and 10:00
-is on the same day.`
+	return `A TIME is one of these: RFC 3339 (2026-11-20T14:00:00+01:00), a date (2026-11-20), a date
+and a time (2026-11-20T14:00), a day in words (now, today, yesterday 9:00, last tuesday),
+a distance from now (-7d, -36h, 2 hours ago, last month), Unix seconds (1795183200 or
+@1795183200), or an ObjectId, which means its creation time. Times without a zone are in
+` + zone + `.
+
+The units of a distance are ` + strings.Join(unitNames, " ") + ` and their names. A month ago is the same
+day and time in the month before. At the end of a range, +2h counts from the beginning of
+the range, and 10:00 is on the day of the beginning.`
 }
 
 // Parse reads a time in any of the forms that [Help] describes. Distances count from now.

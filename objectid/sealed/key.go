@@ -19,7 +19,8 @@ type Key struct {
 	valid  bool
 }
 
-// GenerateKey returns the text of a new random key, 64 lower-case hexadecimal digits.
+// GenerateKey returns a new random key as text: 64 lower-case hexadecimal digits, which
+// [ParseKey] reads.
 func GenerateKey() string {
 	var secret [keySize]byte
 	rand.Read(secret[:])

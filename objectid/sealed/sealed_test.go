@@ -115,7 +115,7 @@ func TestOptions(t *testing.T) {
 	for want, o := range map[string]sealed.Options{
 		"the kind is missing":            {Keys: keys},
 		"the key is missing":             {Kind: "order"},
-		"key 2 is the zero Key": {Kind: "order", Keys: append(keys, sealed.Key{})},
+		"key 2 is the zero Key":          {Kind: "order", Keys: append(keys, sealed.Key{})},
 		`prefix "order/": want letters,`: {Kind: "order", Keys: keys, Prefix: "order/"},
 	} {
 		if _, err := sealed.New(&o); err == nil || !strings.HasPrefix(err.Error(), "sealed: "+want) {

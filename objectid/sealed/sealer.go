@@ -77,12 +77,12 @@ func New(o *Options) (*Sealer, error) {
 
 const prefixCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~"
 
-// Seal returns the sealed id of id as text: the prefix and 22 characters.
+// Seal seals id and returns the sealed id as text: the prefix and 22 characters.
 func (s *Sealer) Seal(id objectid.ID) string {
 	return s.prefix + base64.RawURLEncoding.EncodeToString(s.SealBytes(id))
 }
 
-// SealBytes returns the sealed id of id as [Size] bytes, without the prefix.
+// SealBytes seals id and returns the sealed id as [Size] bytes, without the prefix.
 func (s *Sealer) SealBytes(id objectid.ID) []byte {
 	sealed := make([]byte, Size)
 	copy(sealed, id[:])
@@ -90,9 +90,9 @@ func (s *Sealer) SealBytes(id objectid.ID) []byte {
 	return sealed
 }
 
-// Open returns the id of a sealed id. It accepts exactly the text that Seal returned, no other
-// spelling of the same bytes. Every error wraps [ErrNotSealed]: the prefix, the length or a
-// character is wrong, or none of the keys opens the sealed id.
+// Open returns the id that was sealed as text. It accepts only the text that Seal returned, no
+// other spelling of the same bytes. Every error wraps [ErrNotSealed]: the prefix, the length or
+// a character is wrong, or none of the keys opens the sealed id.
 func (s *Sealer) Open(text string) (objectid.ID, error) {
 	encoding := base64.RawURLEncoding
 	body, found := strings.CutPrefix(text, s.prefix)
@@ -110,8 +110,8 @@ func (s *Sealer) Open(text string) (objectid.ID, error) {
 	return s.OpenBytes(b)
 }
 
-// OpenBytes returns the id of the sealed id b, as SealBytes returned it. Every error wraps
-// [ErrNotSealed]: b has not [Size] bytes, or none of the keys opens it.
+// OpenBytes returns the id that SealBytes sealed as b. Every error wraps [ErrNotSealed]: b does
+// not have [Size] bytes, or none of the keys opens it.
 func (s *Sealer) OpenBytes(b []byte) (objectid.ID, error) {
 	if len(b) != Size {
 		return objectid.ID{}, fmt.Errorf("%w: want %d bytes, not %d", ErrNotSealed, Size, len(b))
