@@ -172,8 +172,8 @@ func (r *Registry) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	}
 }
 
-// CountLiving returns the number of processes with a living record: those that are alive or
-// late, and those that have died since the last [Registry.Sweep].
+// CountLiving returns how many processes are alive or late, including those that have died
+// since the last [Registry.Sweep].
 func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
 	n, err := r.store.Count(ctx, livingRecords, store.Range{})
 	if err != nil {

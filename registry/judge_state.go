@@ -78,19 +78,19 @@ func (p *Process) reached(sinceBoot time.Duration, shown time.Time) time.Time {
 	return maxTime(shown, p.Last.Time.Add(sinceBoot-p.Last.Monotonic))
 }
 
-// judge returns the state of p. It calls next for the run that replaced p, or nil,
-// only if the state depends on it. The first evidence that there is decides:
+// judge returns the state of p. It calls next for the run that replaced p, or nil, only if the
+// state depends on it. The first evidence in this list decides:
 //
-//	its end is recorded                                  ended
-//	the kernel of this host: it runs, or does not        alive, dead
-//	a later run has its address                          dead
-//	its host has seen that it was gone                   dead
-//	its heartbeat, by the monotonic clock of this boot   alive
-//	this host was started again, with Options.OneHost    dead
-//	a sweep has moved it                                 presumed dead
-//	another host: heartbeats that were watched, and      alive, late, presumed dead
-//	the wall clock, see judgeRemote
-//	no heartbeat: the store was away, or not             late, presumed dead
+//	an end is recorded                                          ended
+//	the kernel of this host shows whether p runs                alive, dead
+//	a later run has the address of p                            dead
+//	the kernel of p's host has shown that p was gone            dead
+//	a heartbeat is recent, by the monotonic clock of this boot  alive
+//	this host was started again, with Options.OneHost           dead
+//	a sweep has moved p to the ended processes                  presumed dead
+//	p is on another host: watched heartbeats, and the wall      alive, late, presumed dead
+//	clock, see judgeRemote
+//	heartbeats are missing, with or without an outage           late, presumed dead
 func (r *Registry) judge(p *Process, next func() *Process) Status {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), ranUntil: p.Last.Time, goneFrom: p.Gone}
 	set := func(state State, reason string, args ...any) Status {
@@ -142,7 +142,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 		return set(Dead, "this host was started again")
 	case p.moved:
 		s.Presumed = true
-		return set(Dead, "presumed: a sweep moved it to the ended processes, and no heartbeat has come since")
+		return set(Dead, "presumed: no heartbeat has come since a sweep removed it from the living processes")
 	case !ok:
 		return r.judgeRemote(p, s)
 	}
@@ -164,7 +164,7 @@ func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	case waited > p.patience() && outage != "":
 		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v; %s", waited.Round(time.Second), outage)
 	case waited > p.patience():
-		s.State, s.Presumed, s.Reason = Dead, true, fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
+		s.State, s.Presumed, s.Reason = Dead, true, fmt.Sprintf("presumed: no heartbeat came while this program watched for %v", waited.Round(time.Second))
 	case w.moved:
 		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat seen %v ago", waited.Round(time.Second))
 	case age.Abs() <= p.patience():

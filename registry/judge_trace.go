@@ -57,7 +57,7 @@ type Trace struct {
 	Before *Sample
 	After  *Sample
 	// CPU is the number of processors in use around that time, such as 1.5, or [Unmeasured]
-	// if there are not two samples.
+	// without two samples.
 	CPU float64
 }
 

@@ -211,7 +211,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	look(registry.Dead)
 	r := registry.New(s, &registry.Options{Now: now.Now})
 	st := all(t, r.All(t.Context(), registry.Query{}))[0]
-	if fate(st) != "presumed dead" || !strings.Contains(st.Reason, "a sweep moved it") {
+	if fate(st) != "presumed dead" || !strings.Contains(st.Reason, "since a sweep removed it") {
 		t.Errorf("%s: %s (%s), want presumed dead", st.Name, st.State, st.Reason)
 	}
 	id := idOf(t, st.Block)

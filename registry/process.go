@@ -52,8 +52,8 @@ type Process struct {
 
 	// From is the earliest creation time of its ids.
 	From time.Time `bson:"from"`
-	// Confirmed is when the registration was confirmed. Traces of earlier ids are not
-	// certain.
+	// Confirmed is when the registration was stored. Traces of ids that were created
+	// earlier are not certain.
 	Confirmed time.Time `bson:"confirmed"`
 	// Interval is the time between two heartbeats.
 	Interval time.Duration `bson:"interval"`

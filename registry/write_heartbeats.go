@@ -20,7 +20,7 @@ import (
 // result has one element for each heartbeat: nil, or the error that [Registry.Heartbeat]
 // would return. Heartbeats of the same process must be in order of time. Calls are fastest
 // if one Registry always gets the heartbeats of the same processes, because it remembers
-// their living records. They check for collisions less often than Heartbeat does.
+// what it has stored for them. They check for collisions less often than Heartbeat does.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
 	order := make([]int, len(beats)) // of keys, in which a store is the fastest

@@ -261,7 +261,7 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 	case err != nil || end != nil:
 		return err
 	case copied:
-		return fmt.Errorf("%w; this one has block %s now", ErrCopied, m.Process().Block)
+		return fmt.Errorf("%w; this process now has block %s", ErrCopied, m.Process().Block)
 	}
 	return sampleErr
 }
