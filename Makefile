@@ -33,11 +33,11 @@ generated:
 picture:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^TestPagePicture$$' ./server/internal/page
 
-# What "oid verify" says of the libraries of other languages.
+# What examples/verify says of the libraries of other languages.
 .PHONY: drivers
 drivers:
 	.ci/setup drivers
-	cd examples/verify && go run . -o ../../docs/drivers.md
+	cd examples/verify && go run ./drivers -o ../../docs/drivers.md
 
 # The folder that "make site" builds, for any web server.
 SITE = dist/site
@@ -122,6 +122,7 @@ test-plain-main:
 	OID_REQUIRE_ALL=1 go test -vet=off -p 2 -timeout 10m -run '^($(TESTS))$$' ./server $(PACKAGES)
 
 test-plain-modules:
+	cd examples/verify && OID_REQUIRE_ALL=1 go test ./...
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 

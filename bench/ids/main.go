@@ -23,7 +23,7 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 11, "rounds")
 	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
-	only := flag.String("only", "", "print only the tables of oid annotate, inspect or verify")
+	only := flag.String("only", "", "print only the tables of oid annotate or inspect")
 	flag.Parse()
 	if *only != "" {
 		table, err := commands[*only](min(*rounds, 7))
@@ -36,7 +36,7 @@ func main() {
 
 	var body strings.Builder
 	fmt.Fprintf(&body, "Nanoseconds for one id, medians of %d rounds with turns of %v each; in brackets allocations. The 244 ns of bwmarrin/snowflake are its bound of 4,096 ids in a millisecond, not its cost. Left out: rogpeppe/fastuuid, whose ids have no time; ulid.Parse, which accepts any characters; package uuid of Go 1.27, a later Go.\n\n%s", *rounds, *turn, table(*rounds, *turn))
-	for _, name := range []string{"annotate", "inspect", "verify"} {
+	for _, name := range []string{"annotate", "inspect"} {
 		table, err := commands[name](min(*rounds, 7))
 		if err != nil {
 			log.Fatal(err)
@@ -49,7 +49,7 @@ func main() {
 }
 
 // commands are the tables of commands of oid.
-var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "inspect": inspectTable, "verify": verifyTable}
+var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "inspect": inspectTable}
 
 // table measures all operations of all libraries and returns the Markdown.
 func table(rounds int, turn time.Duration) string {

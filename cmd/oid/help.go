@@ -40,9 +40,6 @@ const exitCodesHelp = `The exit codes of all commands:
   2    wrong use
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
-"oid verify" also returns 1 if a promise is broken, and
-  3    there is no verdict, for example because its command failed or hangs
-
 "oid lock" returns the exit code of its command or of --elsewhere. If a signal ends the
 command, it returns 128 plus the number of the signal, as shells do. Otherwise it returns
   123  the lock was lost before its release

@@ -57,8 +57,6 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // failed, or at least one bad id
 	exitUsage  = 2 // wrong use
-
-	exitNoVerdict = 3 // "oid verify": the command failed
 )
 
 // Exit codes of "oid lock", which otherwise returns that of the command it ran.

@@ -56,7 +56,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"ps", "ps --json", "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
 		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "prune --json",
 		"seal --kind order 507f1f77bcf86cd799439011", "open --kind order --json " + sealed,
-		"exit-codes", "urls", "times", "census-sources", "census-report", "lock-command", "lock-ticks", "lock-slots", "sql --for postgres", "verify --quiet --ids 100 --copies 1 -- yes 507f1f77bcf86cd799439011",
+		"exit-codes", "urls", "times", "census-sources", "census-report", "lock-command", "lock-ticks", "lock-slots", "sql --for postgres",
 	}
 	// Commands without a line write nothing to standard output, or
 	silent := map[string]string{

@@ -24,7 +24,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		name     string
 		commands []*cobra.Command
 	}{
-		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newAnnotateCommand(std), newVerifyCommand(std), newRangeCommand(std), newSQLCommand(std), newSealCommand(std), newOpenCommand(std), newOddsCommand(std)}},
+		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newAnnotateCommand(std), newRangeCommand(std), newSQLCommand(std), newSealCommand(std), newOpenCommand(std), newOddsCommand(std)}},
 		{"Documents", []*cobra.Command{newInsertCommand(std), newGetCommand(std), newFindCommand(std), newDeleteCommand(std)}},
 		{"Processes", []*cobra.Command{newPsCommand(std), newTraceCommand(std), newAgentCommand(std), newAdoptCommand(std), newPruneCommand(std)}},
 		{"Collections", []*cobra.Command{newCensusCommand(std), newCollectionsCommand(std), newBackupCommand()}},

@@ -1,209 +1,251 @@
-// Command verify runs oid verify on the ObjectId libraries of many languages and writes
-// docs/drivers.md. It runs in its own folder; "make drivers" does so.
-//
-// A library that is not installed gets a row with the reason instead of results.
+// Command verify judges the ids that a program in any language creates: it runs the program
+// and reads the ids that the program prints. "verify --help" says what is judged.
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"log"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/oidkit/oid/server/wire"
+	"github.com/spf13/pflag"
+
+	"github.com/oidkit/oid/examples/verify/internal/judge"
+	"github.com/oidkit/oid/internal/phrase"
 )
 
-// notRun is the reason that the page gives for a test without a result: -only left it
-// out, and no earlier run had it.
-const notRun = "not run"
+const help = `Run COMMAND, which creates ids with any library in any language, and judge them: whether
+ids repeat, carry the time of their creation and one process value for each process, and
+count up by one. COMMAND runs as --copies processes at once. Each promise holds, is broken,
+or verify cannot tell, and says why. The specification of ObjectIds allows ids that decrease
+where the counter overflows or the clock is set back, or that come from a pool; --order
+demands that each is greater than the one before.
 
-// noJSON is the reason for libraries that read JSON by other means, or not at all.
-const noJSON = "no JSON"
+COMMAND writes ids to standard output, one on each line: 24 hexadecimal digits, or JSON.
+It may run for ever, or end after any number of ids; OID_VERIFY_IDS says how many will be
+judged. It writes each id when it is created, from one thread: an id may be older than
+its arrival by the time in which the last 6553 ids arrived. OID_VERIFY says what else to
+do:
 
-// fullSecond is more ids than a counter has values.
-const fullSecond = 1<<24 + 1_000_000
+  ids          nothing else
+  fork         (--fork) after its ids, and before each fork, it flushes its output. It
+               forks two children, one after the other, and waits for the end of each. A
+               child writes the line "child", as many ids, and ends. Then the parent
+               writes the line "parent" and as many ids.
+  decode       (--decode) it reads lines from standard input, each the text of an id or
+               of none, without the line feed, and answers each with a line: the 24
+               digits that it has read, or "refused". A blank and the Unix seconds that
+               the library reads from the id may follow the digits.
+  decode-json  (--decode=json) as decode, and the lines are JSON values.
 
-// test is a column of the table.
-type test struct {
-	name  string
-	flags []string
-	not   func(a adapter) string // why it cannot be run, or ""
-}
+With --clock COMMAND sees another clock, by the library libfaketime (package faketime of
+Debian), which stands still at a moment and, halfway, at another one:
 
-func tests(full int) []test {
-	clock := func(a adapter) string { return a.noClock }
-	decode := func(a adapter) string { return a.noDecode }
-	return []test{
-		{"ids", nil, func(adapter) string { return "" }},
-		{"full second", []string{"--ids", fmt.Sprint(full), "--copies", "1", "--clock", "frozen"}, clock},
-		{"clock back", []string{"--clock", "back"}, clock},
-		{"clock forward", []string{"--clock", "forward"}, clock},
-		{"2038", []string{"--clock", "wrap"}, clock},
-		{"2106", []string{"--clock", "end"}, clock},
-		{"fork", []string{"--fork"}, func(a adapter) string { return a.noFork }},
-		{"text", []string{"--decode"}, decode},
-		{"JSON", []string{"--decode=json"}, func(a adapter) string {
-			if !a.json {
-				return noJSON
-			}
-			return ""
-		}},
-	}
-}
+  frozen   a moment; with more than 16777216 ids, a full second
+  back     a moment, and an hour earlier
+  forward  a moment, and an hour later
+  wrap     2038-01-19T03:14:07Z, and a second later: 2^31
+  end      2106-02-07T06:28:15Z, and a second later: 2^32; COMMAND may also fail then
 
-// row is the judgement on one library.
-type row struct {
-	adapter adapter
-	Name    string
-	Version string
-	Missing string `json:",omitempty"` // why it could not be built
-	Command []string
-	Results []result
-}
+Programs that do not call the C library for the time, as those in Go, do not see that
+clock, and verify says so. They may read it, in Unix seconds, from the file that the
+environment variable OID_VERIFY_CLOCK names.
 
-// result is the judgement of one test, or why there is none.
-type result struct {
-	Test   string
-	Not    string `json:",omitempty"`
-	Failed string `json:",omitempty"`
-	Judged wire.Verification
-}
+Exit codes: 0 no promise is broken, 1 one is broken, 2 wrong use or COMMAND cannot be
+started, 3 there is no verdict, for example because COMMAND failed or hangs.
+
+Usage:
+  verify [flags] -- COMMAND [ARG...]
+
+Examples:
+  verify -- oid new -n 1000000
+  verify --clock back -- node ids.js
+  verify --ids 20000000 --clock frozen -- ruby ids.rb
+  verify --decode -- php ids.php
+
+Flags:
+`
+
+// Exit codes other than 0.
+const (
+	exitBroken    = 1 // a promise is broken, or the judgement cannot be written
+	exitUsage     = 2
+	exitNoVerdict = 3
+)
+
+// usageError is an error in the command line.
+type usageError struct{ error }
+
+// usagef returns a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// noVerdict is the reason why a test ended without a judgement.
+type noVerdict struct{ error }
+
+// errBroken says that a promise is broken, which the judgement has shown.
+var errBroken = errors.New("a promise is broken")
+
+// interrupted is the cause of the end of a context that a signal has ended.
+type interrupted struct{ signal os.Signal }
+
+func (i interrupted) Error() string { return i.signal.String() }
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("o", "", "write the page to this `FILE` (default standard output)")
-	only := flag.String("only", "", "run the libraries whose names match this `PATTERN`; take the others from -results")
-	which := flag.String("test", "", "run the tests whose names match this `PATTERN`; take the others from -results")
-	oid := flag.String("oid", "", "use this `PROGRAM` (default: built from this tree)")
-	results := flag.String("results", "", "keep the results in this `FILE`")
-	full := flag.Int("full", fullSecond, "ids in the full second")
-	limit := flag.Duration("limit", 10*time.Minute, "longest time for one test")
-	flag.Parse()
-	libraries, err := regexp.Compile(*only)
-	if err != nil {
-		log.Fatal(err)
-	}
-	names, err := regexp.Compile(*which)
-	if err != nil {
-		log.Fatal(err)
-	}
-	kept := map[string]row{}
-	if text, err := os.ReadFile(*results); err == nil {
-		if err := json.Unmarshal(text, &kept); err != nil {
-			log.Fatal(err)
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as SIGINT is in the background of a script
+			signal.Notify(signals, s)
 		}
 	}
-	dir, err := os.MkdirTemp("", "oid-drivers")
-	if err != nil {
-		log.Fatal(err)
+	go func() { interrupt(interrupted{<-signals}) }()
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		err = o.run(ctx)
 	}
-	defer os.RemoveAll(dir)
-	if *oid == "" {
-		*oid = filepath.Join(dir, "oid")
-		build := exec.Command("go", "build", "-o", *oid, "./cmd/oid")
-		build.Dir, build.Stderr = "../..", os.Stderr
-		if err := build.Run(); err != nil {
-			log.Fatal(err)
-		}
-	}
-	for _, a := range adapters {
-		if !libraries.MatchString(a.name()) {
-			continue
-		}
-		kept[a.name()] = judge(*oid, dir, a, tests(*full), names, *limit, kept[a.name()].Results)
-		// After each library: the whole takes minutes.
-		text, err := json.MarshalIndent(kept, "", "\t")
-		if err != nil {
-			log.Fatal(err)
-		}
-		save(*results, string(text))
-		save(*out, page(kept))
-	}
-	if *out == "" {
-		fmt.Print(page(kept))
-	}
+	os.Exit(exitCode(err))
 }
 
-// save writes a file, unless it has no name.
-func save(file, text string) {
-	if file == "" {
-		return
+// exitCode returns the exit code for an error, which it writes to stderr where that helps.
+func exitCode(err error) int {
+	var by interrupted
+	code := exitBroken
+	switch {
+	case err == nil, errors.Is(err, pflag.ErrHelp):
+		return 0
+	case errors.Is(err, errBroken):
+		return exitBroken
+	case errors.As(err, &by):
+		return dieOf(by.signal)
+	case errors.As(err, new(usageError)):
+		err = fmt.Errorf("%w\nverify: hint: see \"verify --help\"", err)
+		code = exitUsage
+	case errors.As(err, new(noVerdict)):
+		code = exitNoVerdict
 	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Fprintf(os.Stderr, "verify: %s\n", phrase.Plain(err.Error()))
+	return code
 }
 
-// judge runs the tests with some names on one library. before are the
-// results of the others.
-func judge(oid, dir string, a adapter, tests []test, names *regexp.Regexp, limit time.Duration, before []result) row {
-	r := row{Name: a.name()}
-	command, err := a.build(dir)
-	if err != nil {
-		r.Missing = err.Error()
-		return r
+// dieOf ends this process by a signal that has ended the test: a shell then ends its script
+// after Ctrl-C. Where a process cannot do that, it returns the exit code that shells show.
+func dieOf(s os.Signal) int {
+	signal.Reset(s)
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
+		time.Sleep(time.Second) // another thread may be the one that acts on it
 	}
-	r.Command = shown(dir, command)
-	version, err := exec.Command(a.versionOf[0], a.versionOf[1:]...).Output()
-	if err != nil {
-		r.Missing = fmt.Sprintf("%s: %v", strings.Join(a.versionOf, " "), err)
-		return r
-	}
-	r.Version = strings.TrimSpace(string(version))
-	for _, t := range tests {
-		res := result{Test: t.name, Not: t.not(a)}
-		switch {
-		case res.Not != "":
-		case !names.MatchString(t.name):
-			res.Not = notRun
-			for _, r := range before {
-				if r.Test == t.name {
-					res = r
-				}
-			}
-		default:
-			began := time.Now()
-			res.Judged, res.Failed = verify(oid, t, command, limit)
-			fmt.Fprintf(os.Stderr, "%s: %s in %.1f s\n", a.name(), t.name, time.Since(began).Seconds())
-		}
-		r.Results = append(r.Results, res)
-	}
-	return r
+	number, _ := s.(syscall.Signal)
+	return 128 + int(number)
 }
 
-// verify runs oid verify once. failed is what it said if it has not judged.
-func verify(oid string, t test, command []string, limit time.Duration) (v wire.Verification, failed string) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	args := slices.Concat([]string{"verify", "--json"}, t.flags, []string{"--"}, command)
-	cmd := exec.CommandContext(ctx, oid, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends what it has started
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return v, fmt.Sprintf("not done within %v", limit)
+// options are the flags and the command that is judged.
+type options struct {
+	ids      int64
+	copies   int
+	clock    judge.ClockMode
+	test     string // ids, fork, decode or decode-json
+	order    bool
+	duration time.Duration
+	timeout  time.Duration
+	json     bool
+	command  []string
+}
+
+// parse reads the command line. For --help it prints the help and returns [pflag.ErrHelp].
+func parse(args []string) (*options, error) {
+	var (
+		o      options
+		decode string
+		fork   bool
+	)
+	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
+	f.Usage = func() { fmt.Print(help + f.FlagUsages()) }
+	f.SetInterspersed(false)
+	f.Int64Var(&o.ids, "ids", 0, "judge this `NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
+	f.IntVar(&o.copies, "copies", 2, "copies of COMMAND to run in parallel")
+	f.StringVar((*string)(&o.clock), "clock", "", "run COMMAND under a fake clock: "+clockNames())
+	f.BoolVar(&fork, "fork", false, "let COMMAND fork, and judge the ids of parent and children")
+	f.StringVar(&decode, "decode", "", "judge how COMMAND reads ids, not how it creates them: text, json")
+	f.Lookup("decode").NoOptDefVal = "text"
+	f.BoolVar(&o.order, "order", false, "also require that each id is greater than the one before")
+	f.DurationVar(&o.duration, "time", 0, "read ids for at least this time (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up when COMMAND prints nothing for this time")
+	f.BoolVar(&o.json, "json", false, "write one JSON object")
+	if err := f.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return nil, err
+	} else if err != nil {
+		return nil, usageError{err}
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return v, err.Error()
+	o.command, o.test = f.Args(), "ids"
+	changed := f.Changed
+	decodes := changed("decode")
+	switch {
+	case len(o.command) == 0:
+		return nil, usagef("no command; write verify -- COMMAND")
+	case changed("clock") && !slices.Contains(judge.ClockModes, o.clock):
+		return nil, usagef("--clock %q: want one of %s", o.clock, clockNames())
+	case decodes && decode != "text" && decode != "json":
+		return nil, usagef("--decode %q: want one of text, json", decode)
+	case fork && decodes:
+		return nil, usagef("--fork and --decode are two tests: give one of them")
+	case (fork || decodes) && (changed("copies") || changed("clock") || changed("time")), decodes && (changed("ids") || o.order):
+		return nil, usagef("--copies, --clock and --time do not go with --fork and --decode, nor --ids and --order with --decode")
 	}
-	if out.Len() == 0 {
-		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return v, strings.TrimPrefix(lines[len(lines)-1], "oid: ")
+	switch {
+	case fork:
+		o.test, o.copies = "fork", 1
+	case decode == "text":
+		o.test = "decode"
+	case decode == "json":
+		o.test = "decode-json"
 	}
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
-		return v, err.Error()
+	return &o, o.complete(changed("ids"), changed("time"))
+}
+
+// clockNames lists the values of --clock.
+func clockNames() string {
+	var names []string
+	for _, m := range judge.ClockModes {
+		names = append(names, string(m))
 	}
-	return v, ""
+	return strings.Join(names, ", ")
+}
+
+// leastWithClock is how many ids are needed to see that a clock has moved: in either half
+// far more than what programs and pipes hold back.
+const leastWithClock = 30_000
+
+// complete checks the options, and sets the number of ids and the time unless they were
+// given.
+func (o *options) complete(ids, duration bool) error {
+	moves := o.clock != judge.Running && o.clock != judge.Frozen
+	switch {
+	case ids && (o.ids < 1 || moves && o.ids < leastWithClock):
+		return usagef("--ids %d: want 1 or more, and with a --clock that moves %d or more, so that ids are created after that", o.ids, leastWithClock)
+	case o.copies < 1 || o.copies > 100:
+		return usagef("--copies %d: want 1 to 100", o.copies)
+	case o.timeout <= 0 || o.duration < 0:
+		return usagef("--timeout %v, --time %v: want a positive time", o.timeout, o.duration)
+	}
+	switch {
+	case ids:
+		return nil
+	case o.test == "fork":
+		o.ids = 10_000
+	case o.order:
+		o.ids = 1 << 24
+	case moves:
+		o.ids = 50_000
+	default:
+		o.ids = 1_000_000
+	}
+	if o.test == "ids" && o.clock == judge.Running && !duration {
+		o.duration = 6 * time.Second
+	}
+	return nil
 }

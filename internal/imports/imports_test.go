@@ -81,7 +81,6 @@ var allowed = map[string][]string{
 	"internal/odds":                 {"internal/timerange"},
 	"cmd/oid/internal/job":          {"internal/backoff"},
 	"cmd/oid/internal/documents":    {"store"},
-	"cmd/oid/internal/verify":       {"objectid", "server/wire"},
 	"site":                          {"inspect", "internal/query", "internal/timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
 	"cmd/oid":                       nil, // everything
 }

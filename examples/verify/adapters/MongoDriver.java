@@ -1,4 +1,4 @@
-// Lets oid verify judge the ids of MongoDB's Java driver: java -cp mongodb-driver.jar MongoDriver.java
+// Lets examples/verify judge the ids of MongoDB's Java driver: java -cp mongodb-driver.jar MongoDriver.java
 import java.io.*;
 import org.bson.types.ObjectId;
 

@@ -1,4 +1,4 @@
-# Lets oid verify judge the ids of Perl's BSON.
+# Lets examples/verify judge the ids of Perl's BSON.
 use strict;
 use warnings;
 use BSON::Types qw(bson_oid);

@@ -1,4 +1,4 @@
-# Lets oid verify judge the ids of the gem bson.
+# Lets examples/verify judge the ids of the gem bson.
 require "bson"
 
 def write(n)

@@ -1,4 +1,4 @@
-/* Lets oid verify judge the ids of libbson: gcc libbson.c $(pkg-config --cflags --libs libbson-1.0) */
+/* Lets examples/verify judge the ids of libbson: gcc libbson.c $(pkg-config --cflags --libs libbson-1.0) */
 #include <bson/bson.h>
 #include <stdio.h>
 #include <stdlib.h>

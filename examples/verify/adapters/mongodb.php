@@ -1,4 +1,4 @@
-<?php // Lets oid verify judge the ids of PHP's extension mongodb.
+<?php // Lets examples/verify judge the ids of PHP's extension mongodb.
 use MongoDB\BSON\ObjectId;
 
 function write(int $n): void {

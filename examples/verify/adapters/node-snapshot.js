@@ -1,4 +1,4 @@
-// Lets oid verify judge the ids of bson in programs that start from one snapshot of a
+// Lets examples/verify judge the ids of bson in programs that start from one snapshot of a
 // program that has created an id. A snapshot cannot load modules, so that the library is
 // one file:
 //

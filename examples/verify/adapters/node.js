@@ -1,4 +1,4 @@
-// Lets oid verify judge the ids of bson, bson-objectid, mongoose, uniku or @oidkit/objectid:
+// Lets examples/verify judge the ids of bson, bson-objectid, mongoose, uniku or @oidkit/objectid:
 // node node.js LIBRARY.
 const { writeSync } = require('fs')
 

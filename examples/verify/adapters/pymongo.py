@@ -1,4 +1,4 @@
-"""Lets oid verify judge the ids of pymongo (package bson)."""
+"""Lets examples/verify judge the ids of pymongo (package bson)."""
 import os, sys
 from bson.objectid import ObjectId
 

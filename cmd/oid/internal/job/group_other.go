@@ -21,12 +21,6 @@ func catchStops(chan os.Signal) {}
 // Guard does nothing: only Linux has guards.
 func Guard() {}
 
-// OwnGroup does nothing: there are no process groups here.
-func OwnGroup(*exec.Cmd) {}
-
-// KillGroup kills a command alone.
-func KillGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
-
 // endsPrograms reports whether s is a signal by which programs are asked to end.
 func endsPrograms(os.Signal) bool { return true }
 

@@ -21,11 +21,8 @@ func CatchSignals() chan os.Signal {
 	return signals
 }
 
-// OwnGroup makes cmd run in a process group of its own. It replaces cmd.SysProcAttr.
-func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
-
-// KillGroup kills a command that has begun after [OwnGroup], and all of its group.
-func KillGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+// inOwnGroup makes cmd run in a process group of its own. It replaces cmd.SysProcAttr.
+func inOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // endsPrograms reports whether s is a signal by which programs are asked to end.
 func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
@@ -61,7 +58,7 @@ func catchStops(signals chan os.Signal) {
 // startGroup starts cmd. The caller has called [catchStops] and calls close.
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
 	g := &group{changes: make(chan change), gone: make(chan struct{}), signals: signals, done: make(chan struct{})}
-	OwnGroup(cmd)
+	inOwnGroup(cmd)
 	g.terminal = openTerminal(signals)
 	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
 		cmd.SysProcAttr.Foreground = true

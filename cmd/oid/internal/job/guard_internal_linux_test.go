@@ -20,7 +20,7 @@ func TestListedChildren(t *testing.T) {
 	}
 	for range 3 {
 		cmd := exec.Command("sh", "-c", `sleep 1000 & setsid sh -c 'sleep 1000 & wait' & wait`)
-		OwnGroup(cmd)
+		inOwnGroup(cmd)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

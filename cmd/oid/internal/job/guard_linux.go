@@ -50,7 +50,7 @@ func (g *guard) start(cmd *exec.Cmd) error {
 			Path: "/proc/self/exe", Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
 			Args: append([]string{os.Args[0], guardWord, strconv.Itoa(pair[1]), strconv.FormatBool(cmd.SysProcAttr.Foreground), cmd.Path}, cmd.Args...),
 		}
-		OwnGroup(second)
+		inOwnGroup(second)
 		if err = second.Start(); err == nil {
 			g.pid, g.conn, g.told = second.Process.Pid, conn, bufio.NewReader(conn)
 			return nil
@@ -144,7 +144,7 @@ func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	CatchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	catchStops(dropped)
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	OwnGroup(cmd)
+	inOwnGroup(cmd)
 	adopt()
 	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL

@@ -1,4 +1,4 @@
-// Command golang lets oid verify judge the ids of a library for Go: golang LIBRARY.
+// Command golang lets examples/verify judge the ids of a library for Go: golang LIBRARY.
 package main
 
 import (
@@ -90,7 +90,7 @@ var (
 	shown time.Time
 )
 
-// now reads the clock that oid verify --clock sets, once in 100 calls, or that of the
+// now reads the clock that verify --clock sets, once in 100 calls, or that of the
 // system.
 func now() time.Time {
 	if asked++; asked%100 != 1 && !shown.IsZero() {

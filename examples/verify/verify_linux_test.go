@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/examples/verify/internal/judge"
 	"github.com/oidkit/oid/internal/testenv"
-	"github.com/oidkit/oid/server/wire"
 )
 
 // planted returns the command of a generator with a fault, or of the correct one.
@@ -22,27 +21,30 @@ func planted(t *testing.T, kind string) []string {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		testenv.Missing(t, "python3 is not installed: apt-get install python3")
 	}
-	return []string{"/usr/bin/python3", "testdata/verify/planted.py", kind}
+	return []string{"/usr/bin/python3", "testdata/planted.py", kind}
 }
 
-// judged runs oid verify and returns the judgement, the names of the promises that are
+// judged runs the judge and returns the judgement, the names of the promises that are
 // broken and the exit code.
-func judged(t *testing.T, flags string, command []string) (v wire.Verification, broken []string, code int) {
+func judged(t *testing.T, flags string, command []string) (v judge.Verification, broken []string, code int) {
 	t.Helper()
 	if strings.Contains(flags, "--clock") && fakeTimeLibrary() == "" {
 		testenv.Missing(t, errNoFakeTime.Error())
 	}
-	args := append(append([]string{"verify", "--json"}, strings.Fields(flags)...), "--")
-	got := oid(t, "", append(args, command...)...)
-	if err := json.Unmarshal([]byte(got.out), &v); err != nil {
-		t.Fatalf("oid verify %s -- %q: code %d, %v in %s%s", flags, command, got.code, err, got.out, got.err)
+	args := append(append([]string{"--json"}, strings.Fields(flags)...), "--")
+	cmd := exec.CommandContext(t.Context(), "verify", append(args, command...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	runErr := cmd.Run()
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
+		t.Fatalf("verify %s -- %q: %v, %v in %s%s", flags, command, runErr, err, out.Bytes(), errs.Bytes())
 	}
 	for _, p := range v.Promises {
 		if p.State == "broken" && !p.Allowed {
 			broken = append(broken, p.Promise)
 		}
 	}
-	return v, broken, got.code
+	return v, broken, cmd.ProcessState.ExitCode()
 }
 
 // Faults of programs are found: the promises that they break, no others, and the cause.
@@ -95,9 +97,10 @@ func TestVerifyFindsFaults(t *testing.T) {
 func TestVerifyInterrupted(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		pids := filepath.Join(t.TempDir(), "pids")
-		cmd := exec.CommandContext(t.Context(), "oid", "verify", "--copies", "1", "--", "sh", "-c", "echo 6b0025be0fbc7c8cd4ba1c2e; sleep 1000 & echo $$ $! >"+pids+".new; mv "+pids+".new "+pids+"; wait")
+		cmd := exec.CommandContext(t.Context(), "verify", "--copies", "1", "--", "sh", "-c", "echo 6b0025be0fbc7c8cd4ba1c2e; sleep 1000 & echo $$ $! >"+pids+".new; mv "+pids+".new "+pids+"; wait")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
+		cmd.WaitDelay = 10 * time.Second // a process that is left holds them
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +109,15 @@ func TestVerifyInterrupted(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 			both, _ = os.ReadFile(pids)
 		}
-		checkSignal(t, "verify", cmd, signal, nil)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		overdue := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		overdue.Stop()
+		if cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != signal {
+			t.Errorf("after %v: %v, want an end by that signal", signal, err)
+		}
 		if out.Len()+errs.Len() > 0 {
 			t.Errorf("after %v: %q, %q", signal, out.String(), errs.String())
 		}
@@ -120,26 +131,6 @@ func TestVerifyInterrupted(t *testing.T) {
 					t.Fatalf("after %v process %s still runs", signal, pid)
 				}
 			}
-		}
-	}
-}
-
-// At a terminal the progress is shown, but not with --quiet.
-func TestVerifyShowsProgress(t *testing.T) {
-	for _, flags := range []string{"", "--quiet"} {
-		master, slave := terminal(t)
-		shown := make(chan string)
-		go func() {
-			b, _ := io.ReadAll(master) // ends with an error when the last slave is closed
-			shown <- string(b)
-		}()
-		args := append(append([]string{"verify"}, strings.Fields(flags)...), "--ids", "1000000", "--", "oid", "new", "-n", "1000000")
-		if code := run(t.Context(), streams{strings.NewReader(""), io.Discard, slave}, args); code != exitDone {
-			t.Errorf("code %d", code)
-		}
-		slave.Close()
-		if text := <-shown; (flags == "") != strings.Contains(text, "oid: verifying") {
-			t.Errorf("%q: shown: %q", flags, text)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestVerifyJavaScriptInNode(t *testing.T) {
 		"--order --ids 30000 --copies 1 --clock wrap", "--order --ids 30000 --copies 1 --clock end", "--decode",
 	} {
 		t.Run(flags, func(t *testing.T) {
-			command := []string{"node", "../../examples/verify/adapters/node.js", "@oidkit/objectid"}
+			command := []string{"node", "adapters/node.js", "@oidkit/objectid"}
 			if v, broken, code := judged(t, flags, command); broken != nil || code != 0 {
 				t.Errorf("broken %v, exit code %d: %+v", broken, code, v.Promises)
 			}

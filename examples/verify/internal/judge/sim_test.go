@@ -1,4 +1,4 @@
-package verify
+package judge
 
 import (
 	"io"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
-	"github.com/oidkit/oid/server/wire"
 )
 
 // world is a program that writes ids into a pipe, and the clock by which it does. All
@@ -88,12 +87,12 @@ func newWorld(seed uint64) *world {
 }
 
 // judge returns the judgement on the programs.
-func judgeWorlds(t *testing.T, order bool, worlds ...*world) []wire.Promise {
+func judgeWorlds(t *testing.T, order bool, worlds ...*world) []Result {
 	t.Helper()
 	var all []*Stream
 	for i, w := range worlds {
 		c := NewClock(Running, w.start, func() time.Time { return w.start.Add(w.now) })
-		r := &Reader{Name: string(rune('a' + i)), PID: 1 + i, Want: 1 << 40, Held: HeldBytes / factor, Clock: c, Count: func(int64) {}}
+		r := &Reader{Name: string(rune('a' + i)), PID: 1 + i, Want: 1 << 40, Held: HeldBytes / factor, Clock: c}
 		streams, err := r.Read(w)
 		if err != io.EOF {
 			t.Fatal(err)
@@ -103,8 +102,8 @@ func judgeWorlds(t *testing.T, order bool, worlds ...*world) []wire.Promise {
 	return Judge(all, order)
 }
 
-func find(results []wire.Promise, p Promise) wire.Promise {
-	return results[slices.IndexFunc(results, func(r wire.Promise) bool { return r.Promise == string(p) })]
+func find(results []Result, p Promise) Result {
+	return results[slices.IndexFunc(results, func(r Result) bool { return r.Promise == string(p) })]
 }
 
 // sound are programs that create ids as the specification demands.
@@ -191,7 +190,7 @@ func pooled(w *world, size int) {
 // order, which the specification leaves open. Where ids arrive slowly, whether the clock
 // goes on cannot always be told.
 func TestSoundProgramsNeverFail(t *testing.T) {
-	testenv.WithoutRace(t)
+	testenv.Long(t, "takes seconds")
 	for kind, plant := range sound {
 		answers := map[string]int{}
 		for seed := range testenv.Size[uint64](200, 1000) {
@@ -217,7 +216,7 @@ func TestSoundProgramsNeverFail(t *testing.T) {
 
 // Each fault is found in each run, with its cause and without any other promise.
 func TestFaultsAreFound(t *testing.T) {
-	testenv.WithoutRace(t)
+	testenv.Long(t, "takes seconds")
 	seconds := func(see func(at, since time.Duration) time.Duration) func(w *world) {
 		return func(w *world) { clocked(w, see) }
 	}

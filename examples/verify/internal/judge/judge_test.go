@@ -1,4 +1,4 @@
-package verify
+package judge
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/wire"
 )
 
 const (
@@ -41,7 +40,7 @@ func (s *Stream) with(second uint32, lows ...uint64) *Stream {
 
 // Beyond 2^24 ids in a second a counter of three bytes repeats them; one id less does not.
 func TestFullSecond(t *testing.T) {
-	testenv.WithoutRace(t)
+	testenv.Long(t, "takes seconds")
 	for ids, want := range map[int]string{counters: "[]", counters + 1: "[no-repeats]"} {
 		s := stream("it", 1, Frozen)
 		for i := range ids {
@@ -63,7 +62,7 @@ func TestFullSecond(t *testing.T) {
 // The generators of objectid keep all promises beyond 2^24 ids in a second, whatever their
 // layout; the last byte of the process value carries.
 func TestOwnGenerators(t *testing.T) {
-	testenv.WithoutRace(t)
+	testenv.Long(t, "takes seconds")
 	for _, layout := range objectid.Layouts() {
 		s := stream("it", 1, Frozen)
 		g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Now: func() time.Time { return time.Unix(s.clock.Moment(), 0) }})
@@ -235,7 +234,7 @@ func TestJudgeTogether(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 		// Of one value of all processes cannot be told whether it is random.
-		layout := judged[slices.IndexFunc(judged, func(p wire.Promise) bool { return p.Promise == string(Layout) })]
+		layout := judged[slices.IndexFunc(judged, func(p Result) bool { return p.Promise == string(Layout) })]
 		if same := c.low>>24 == c.other>>24; (layout.State == CannotTell) != (same || c.pid[0] == 0) {
 			t.Errorf("%s: the process value is random: %s", c.name, layout.State)
 		}
@@ -346,7 +345,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("6b0025be0fbc7c8cd4ba1c2e\n6b0025be0fbc7c8cd4ba1c2f\n"), false)
 	f.Add([]byte("\"6b0025be0fbc7c8cd4ba1c2e\"\nchild\n{\"$oid\":1}\nparent\n"), true)
 	f.Fuzz(func(t *testing.T, text []byte, fork bool) {
-		r := &Reader{Name: "it", Want: 1000, Held: HeldBytes, Fork: fork, Clock: NewClock(Running, time.Now(), time.Now), Count: func(int64) {}}
+		r := &Reader{Name: "it", Want: 1000, Held: HeldBytes, Fork: fork, Clock: NewClock(Running, time.Now(), time.Now)}
 		streams, err := r.Read(bytes.NewReader(text))
 		if err != io.EOF || fork || streams[0].ids == 0 {
 			return

@@ -13,11 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/cmd/oid/internal/job"
-	"github.com/oidkit/oid/cmd/oid/internal/verify"
+	"github.com/oidkit/oid/examples/verify/internal/judge"
 )
 
-// program is a run of the command that oid verify judges.
+// program is a run of the command that is judged.
 type program struct {
 	name    string
 	cmd     *exec.Cmd
@@ -28,18 +27,18 @@ type program struct {
 }
 
 // startProgram starts the command with more environment variables. ctx ends it.
-func (o *verifyOptions) startProgram(ctx context.Context, std streams, name string, in io.Reader, environment []string) (*program, error) {
+func (o *options) startProgram(ctx context.Context, name string, in io.Reader, environment []string) (*program, error) {
 	out, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
 	p := &program{name: name, cmd: exec.Command(o.command[0], o.command[1:]...), out: out, timeout: o.timeout, waited: make(chan struct{})}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, w, std.err
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, w, os.Stderr
 	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "FAKETIME=") }) // it would win over the file
 	p.cmd.Env = slices.Concat(inherited, []string{"OID_VERIFY=" + o.test, "OID_VERIFY_IDS=" + strconv.FormatInt(o.ids, 10)}, environment)
 	p.cmd.WaitDelay = time.Second // processes that the command leaves may hold its input and its errors
-	job.OwnGroup(p.cmd)
+	ownGroup(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		out.Close()
 		return nil, usagef("the command cannot be started: %w", err)
@@ -49,7 +48,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 		close(p.waited)
 	}()
 	p.unkill = context.AfterFunc(ctx, func() {
-		job.KillGroup(p.cmd)
+		killGroup(p.cmd)
 		_ = p.out.SetReadDeadline(time.Now()) // processes outside of its group may hold the pipe
 	})
 	return p, nil
@@ -67,7 +66,7 @@ func (p *program) Read(b []byte) (int, error) {
 
 // close ends the command and returns when it has ended.
 func (p *program) close() {
-	job.KillGroup(p.cmd) // before the pipe is closed, about which it would complain
+	killGroup(p.cmd) // before the pipe is closed, about which it would complain
 	p.out.Close()
 	<-p.waited
 	p.unkill()
@@ -101,7 +100,7 @@ func fakeTimeLibrary() string {
 
 // fakeClock returns the environment variables by which a program sees the clock, which is
 // in a file, and writes the moment of the clock there.
-func fakeClock(c *verify.Clock, file string) ([]string, error) {
+func fakeClock(c *judge.Clock, file string) ([]string, error) {
 	c.Move = func(moment int64) error { // in one piece: a program may be reading it
 		if err := os.WriteFile(file+".next", []byte(strconv.FormatInt(moment, 10)+"\n"), 0o600); err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package verify judges generators of ObjectIds by the ids that they write.
+// Package judge judges generators of ObjectIds by the ids that they write.
 //
 // A [Reader] reads what one program writes, as the [Stream] of each of its processes, in
 // bounded memory; [Judge] judges streams together. [Decode] judges what a program answers
@@ -6,14 +6,12 @@
 //
 // A verdict does not depend on where a random counter starts: what happens when a counter
 // overflows is judged only if so many ids were read that it must have.
-package verify
+package judge
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/oidkit/oid/server/wire"
 )
 
 // Promise is something that users of a generator rely on, by its name.
@@ -68,14 +66,14 @@ const (
 )
 
 // findings are the promises that were broken.
-type findings map[Promise]wire.Promise
+type findings map[Promise]Result
 
 // add records that a promise was broken n times. The first cause and the first example
 // stay.
 func (f findings) add(p Promise, n int64, cause, example string) {
 	b, ok := f[p]
 	if !ok {
-		b = wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: promiseTexts[p][1]}
+		b = Result{State: Broken, Cause: cause, Example: example, Meaning: promiseTexts[p][1]}
 	}
 	b.Times += n
 	f[p] = b
@@ -92,7 +90,7 @@ func (f findings) explain(p Promise, causes ...string) {
 
 // results returns the judgement on each of the promises, in their order. hidden has the
 // reason why one cannot be told unless it is broken.
-func (f findings) results(promises []Promise, hidden map[Promise]string) (all []wire.Promise) {
+func (f findings) results(promises []Promise, hidden map[Promise]string) (all []Result) {
 	for _, p := range promises {
 		r, ok := f[p]
 		switch {
@@ -109,7 +107,7 @@ func (f findings) results(promises []Promise, hidden map[Promise]string) (all []
 }
 
 // Failed returns the names of the promises that are broken and must not be.
-func Failed(results []wire.Promise) (names []string) {
+func Failed(results []Result) (names []string) {
 	for _, r := range results {
 		if r.State == Broken && !r.Allowed {
 			names = append(names, r.Promise)
@@ -143,7 +141,7 @@ var traits = []struct {
 
 // Judge returns the judgement on the streams of processes that ran the same program.
 // Order is a promise if it was asked for.
-func Judge(streams []*Stream, order bool) []wire.Promise {
+func Judge(streams []*Stream, order bool) []Result {
 	all := findings{}
 	forgotten := ""
 	hidden := map[Promise]string{NextSecond: "no process created ids in two seconds"}

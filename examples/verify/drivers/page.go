@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/examples/verify/internal/judge"
 )
 
 const head = `# ObjectIds of drivers
 
-What [%[1]soid verify%[1]s](how-to/verify-a-generator.md) reports of libraries that create ObjectIds.
+What [%[1]sexamples/verify%[1]s](how-to/verify-a-generator.md) reports of libraries that create ObjectIds.
 Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
-%[1]sexamples/verify/adapters.go%[1]s has the adapters and what installs them;
-%[1]soid verify FLAGS -- ADAPTER%[1]s repeats a test.
+%[1]sexamples/verify/drivers/adapters.go%[1]s has the adapters and what installs them;
+%[1]s./verify FLAGS -- ADAPTER%[1]s repeats a test, in the folder %[1]sexamples/verify%[1]s.
 
 `
 
@@ -124,7 +124,7 @@ func page(results map[string]row) string {
 }
 
 // broken returns the names of the promises that are broken, without those in known.
-func broken(v wire.Verification, known []string) (names []string) {
+func broken(v judge.Verification, known []string) (names []string) {
 	for _, p := range v.Promises {
 		if p.State == "broken" && !slices.Contains(known, p.Promise) {
 			names = append(names, p.Promise)
@@ -134,7 +134,7 @@ func broken(v wire.Verification, known []string) (names []string) {
 }
 
 // cell shows the broken promises with the given names.
-func cell(v wire.Verification, names []string) string {
+func cell(v judge.Verification, names []string) string {
 	var shown []string
 	for _, p := range v.Promises {
 		switch {

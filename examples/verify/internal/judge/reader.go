@@ -1,4 +1,4 @@
-package verify
+package judge
 
 import (
 	"bytes"
@@ -26,7 +26,6 @@ type Reader struct {
 	Held  int64         // bytes that the buffers between the creation of an id and its arrival hold: [HeldBytes]
 	Time  time.Duration // in which Want ids are read at the earliest
 	Clock *Clock
-	Count func(ids int64) // is told how many were read
 
 	streams []*Stream
 }
@@ -90,9 +89,7 @@ func (r *Reader) Enough() bool {
 func (r *Reader) take(text []byte) error {
 	for {
 		s := r.last()
-		before := s.ids
 		rest, err := s.lines(text)
-		r.Count(s.ids - before)
 		if len(rest) == 0 || !r.Fork {
 			return err
 		}
@@ -106,7 +103,7 @@ func (r *Reader) take(text []byte) error {
 			r.add("the parent after the fork", r.Name)
 		default:
 			if err == nil {
-				err = fmt.Errorf("%s, after id %d: want a line \"child\" or \"parent\", not %.60q; does the command fork when OID_VERIFY is fork? See oid verify --help", s.name, s.ids, line)
+				err = fmt.Errorf("%s, after id %d: want a line \"child\" or \"parent\", not %.60q; does the command fork when OID_VERIFY is fork? see verify --help", s.name, s.ids, line)
 			}
 			return err
 		}

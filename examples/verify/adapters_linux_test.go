@@ -11,11 +11,11 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// The adapters of examples/verify show of each driver that is installed here what
+// The adapters show of each driver that is installed here what
 // docs/drivers.md says of it.
 func TestVerifyAdapters(t *testing.T) {
 	testenv.Long(t, "takes seconds")
-	const adapters, jar = "../../examples/verify/adapters/", "/usr/share/java/mongo-java-driver.jar"
+	const adapters, jar = "adapters/", "/usr/share/java/mongo-java-driver.jar"
 	compiled := t.TempDir()
 	const fork, json = "--ids 500 --fork", "--decode=json"
 	for _, a := range []struct {
@@ -44,11 +44,11 @@ func TestVerifyAdapters(t *testing.T) {
 			broken:  map[string]string{"--ids 2000": "layout", "--decode": "reads-times"}, without: []string{fork, json},
 		},
 		{
-			name: "go", needs: "cd ../../examples/verify && go build -o " + compiled + " ./adapters/golang", missing: "golang",
+			name: "go", needs: "go build -o " + compiled + " ./adapters/golang", missing: "golang",
 			command: []string{filepath.Join(compiled, "golang"), "oid"}, without: []string{fork},
 		},
 		{
-			name: "mongo-driver", needs: "cd ../../examples/verify && go build -o " + compiled + "/driver ./adapters/golang", missing: "golang",
+			name: "mongo-driver", needs: "go build -o " + compiled + "/driver ./adapters/golang", missing: "golang",
 			command: []string{filepath.Join(compiled, "driver"), "mongo-driver"},
 			broken:  map[string]string{"--decode=json": "refuses-other-text"}, without: []string{fork},
 		},
@@ -65,7 +65,7 @@ func TestVerifyAdapters(t *testing.T) {
 					continue
 				}
 				if _, got, code := judged(t, flags, a.command); strings.Join(got, " ") != a.broken[flags] || code != min(len(got), 1) {
-					t.Errorf("oid verify %s: broken %v, exit code %d, want %s", flags, got, code, a.broken[flags])
+					t.Errorf("verify %s: broken %v, exit code %d, want %s", flags, got, code, a.broken[flags])
 				}
 			}
 		})
@@ -79,7 +79,7 @@ func TestVerifyFindsASnapshot(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			blob := filepath.Join(t.TempDir(), "bson.blob")
 			library := filepath.Join(testenv.NodeModules(t, "bson", version), "bson", "lib", "bson.cjs")
-			build := exec.CommandContext(t.Context(), "node", "--snapshot-blob", blob, "--build-snapshot", "../../examples/verify/adapters/node-snapshot.js", library)
+			build := exec.CommandContext(t.Context(), "node", "--snapshot-blob", blob, "--build-snapshot", "adapters/node-snapshot.js", library)
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

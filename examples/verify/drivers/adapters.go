@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// adapter is a program that lets oid verify judge a library.
+// adapter is a program that lets the judge test a library.
 type adapter struct {
 	language, library string
 	source            string                             // below adapters

@@ -1,4 +1,4 @@
-package verify
+package judge
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/wire"
 )
 
 // Refused is the answer of a program to a text that it does not take for an id.
@@ -87,7 +86,7 @@ func JSONTexts() (all []Text) {
 // Decode judges the answers of a program to texts, which ask returns by the place of the
 // text: the digits of an id, with its creation time in Unix seconds behind a blank if the
 // program can tell it, or "refused". The error is that of ask, or of an answer of another form.
-func Decode(texts []Text, ask func(i int) (answer string, err error)) ([]wire.Promise, error) {
+func Decode(texts []Text, ask func(i int) (answer string, err error)) ([]Result, error) {
 	found, hidden := findings{}, map[Promise]string{ReadsTimes: "no answer has the Unix seconds of the id behind it"}
 	for i, t := range texts {
 		answer, err := ask(i)
