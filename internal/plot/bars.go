@@ -10,34 +10,36 @@ import (
 )
 
 const (
-	barsLeft  = 64 // for the numbers of the axis
+	barsLeft  = 64 // margin for the numbers of the axis
 	barsRight = 8
 	barsHigh  = 200
 	stripHigh = 26
-	maxBars   = 320 // in a strip; more counts share one
-	maxTicks  = 7   // below a plot of bars
-	maxWidth  = 64  // of a bar
+	maxBars   = 320 // the most bars in a strip
+	maxTicks  = 7   // the most labels below a plot of bars
+	maxWidth  = 64  // the greatest width of a bar
 )
 
-// Counts are counts of consecutive stretches of time.
+// Counts are the numbers to draw as bars: one for each of several consecutive periods, such
+// as days. If there are more counts than bars, a bar shows the sum of several counts.
 type Counts struct {
 	Counts []int64
-	// Name returns the name of the stretch that count i is of.
+	// Name returns the name of the period of count i, such as "2026-11-01".
 	Name func(i int) string
-	// Number writes a count on the axis, and Title n with its unit.
+	// Number formats a count for the axis: "1,234". Title formats it with its unit: "1,234
+	// ids".
 	Number, Title func(n int64) string
-	// Year returns the year that count i is in. Where the counts are of several years, the
+	// Year returns the year of count i. If the counts are from three years or more, the
 	// labels below the plot are years.
 	Year func(i int) int
 }
 
-// bar is one count or the sum of several consecutive ones.
+// bar is the sum of the counts from first to last, both included.
 type bar struct {
 	first, last int
 	sum         int64
 }
 
-// bars returns the bars, no more than limit.
+// bars groups the counts into at most limit bars.
 func (c Counts) bars(limit int) (all []bar) {
 	counts := c.Counts
 	each := (len(counts) + limit - 1) / limit
@@ -70,16 +72,17 @@ func (a *area) bars(c Counts, all []bar, class string) {
 	}
 }
 
-// A bar is cut where it would make all others flat: where it is more than cutFrom times as
-// high as the highest of those that are not cut, of which at most one in cutShare is. The
-// axis then ends a little above that one, and the count of a cut bar is written beside it.
+// A very high bar is cut, because it would make all others flat. A bar is cut if it is more
+// than cutFrom times as high as the highest bar that is not cut; at most one in cutShare bars
+// is cut. The axis then ends at cutAbove times the highest bar that is not cut, and the
+// count of a cut bar is written beside it.
 const (
-	cutFrom  = 3 // the others use at least a third of the height without a cut
+	cutFrom  = 3
 	cutShare = 20
 	cutAbove = 1.25
 )
 
-// cut returns the highest count that the axis must show, where higher bars are cut.
+// cut returns the highest count that the axis must show. Higher bars are cut.
 func cut(all []bar) float64 {
 	highest := slices.SortedFunc(slices.Values(all), func(a, b bar) int { return cmp.Compare(b.sum, a.sum) })
 	most := float64(highest[0].sum)
@@ -91,8 +94,9 @@ func cut(all []bar) float64 {
 	return most
 }
 
-// Strip draws c as a low strip of bars without numbers, of the given class, as wide
-// as those of Marked without their margins. Marks are lines at shares of its length.
+// Strip draws c as a low strip of bars without axes. Its bars have the given class. Each mark
+// is a vertical line at a share of the width, from 0 to 1. label names the plot for screen
+// readers.
 func (c Counts) Strip(label, class string, marks ...float64) SVG {
 	a := &area{width: width, left: barsLeft, right: barsRight, above: 1, high: stripHigh - 2}
 	all := c.bars(maxBars)
@@ -109,28 +113,29 @@ func (c Counts) Strip(label, class string, marks ...float64) SVG {
 	return a.end()
 }
 
-// Size is how big a plot is, in units of about a pixel.
+// Size is the width of a drawing and the height of the plot in it, in SVG units. A unit is
+// about a pixel.
 type Size struct{ Width, High int }
 
-// Mark is something that happened at a time of a plot.
+// Mark marks an event on a plot.
 type Mark struct {
-	At    float64 // share of the plot's width, from 0 to 1
-	Label string  // in a few words
-	Title string  // in a sentence
-	Class string  // beside event
-	// Until is the end of a stretch that is drawn as Missing times as high as its bars,
-	// in outline; 0 for none.
+	At    float64 // position as a share of the plot's width, from 0 to 1
+	Label string  // a few words
+	Title string  // a sentence, shown as a tooltip
+	Class string  // class of the elements of the mark
+	// Until and Missing mark a period, from At to Until, in which counts are too low: above
+	// each bar, an outline is Missing times as high as the bar. Until is 0 if there is none.
 	Until   float64
 	Missing float64
 }
 
 const (
-	markRows = 4  // of labels above a plot
-	markHigh = 15 // of a row
+	markRows = 4  // the most rows of labels above a plot
+	markHigh = 15 // the height of such a row
 )
 
-// Marked draws c as bars with axes, with marks above them. It returns nothing if all
-// counts are 0.
+// Marked draws c as bars with axes, and marks above the bars. It returns "" if all counts are 0.
+// label names the plot for screen readers.
 func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
 	if len(c.Counts) == 0 || slices.Max(c.Counts) == 0 {
 		return ""
@@ -148,10 +153,10 @@ func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
 	return a.end()
 }
 
-// names writes the names of some bars below them, or the years in which they begin.
+// names writes labels below the bars: the names of some bars, or the years if there are many.
 func (a *area) names(c Counts, all []bar) {
 	years := c.Year(len(c.Counts)-1) - c.Year(0)
-	room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth)) // for years
+	room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth)) // years that fit
 	every := (len(all)*width/a.width + maxTicks - 1) / maxTicks
 	for i, b := range all {
 		x, year := a.x(float64(i)/float64(len(all))), c.Year(b.first)
@@ -165,15 +170,14 @@ func (a *area) names(c Counts, all []bar) {
 }
 
 const (
-	manyYears = 3 // from which on the labels are years: so many begin
-	yearWidth = 7 // of a year, in letters, with the space after it
+	manyYears = 3 // labels are years if at least this many years begin
+	yearWidth = 7 // width of the label of a year with the space after it, in letters
 )
 
-// cuts opens the bars that end above the axis near its top, and writes their counts beside
-// them.
+// cuts draws a gap near the top of each bar that is cut, and writes its count beside it.
 func (a *area) cuts(c Counts, all []bar) {
 	wide := min(float64(a.width-a.left-a.right)/float64(len(all)), maxWidth)
-	free := 0. // where the last count ends
+	free := 0. // the end of the last count that was written
 	for i, b := range all {
 		if float64(b.sum) <= a.limit {
 			continue
@@ -187,16 +191,16 @@ func (a *area) cuts(c Counts, all []bar) {
 			at, anchor = x-4, "end"
 		}
 		if anchor == "start" && at < free {
-			continue // its title has it
+			continue // no room; the title of the bar has the count
 		}
 		free = at + long
 		fmt.Fprintf(&a.b, `<text class="cut" x="%.2f" y="%.2f" text-anchor="%s">%s</text>`, at, y, anchor, html.EscapeString(text))
 	}
 }
 
-const cutBelow = 12 // the top of the plot
+const cutBelow = 12 // distance of the gap from the top of the plot
 
-// place gives the labels rows in which they do not touch, and returns how many rows.
+// place chooses rows for the labels, so that they do not touch. It returns the number of rows.
 func (a *area) place(marks []Mark) (rows int) {
 	a.rows = make([]int, len(marks))
 	var ends [markRows]float64
@@ -211,7 +215,8 @@ func (a *area) place(marks []Mark) (rows int) {
 	return rows
 }
 
-// span returns where the label of a mark is: right of it, or left of it at the end.
+// span returns the horizontal extent of the label of a mark. The label is right of the mark
+// or, at the right end of the plot, left of it.
 func (a *area) span(m Mark) (from, to float64) {
 	x, long := a.x(m.At), 10+charWidth*0.85*float64(utf8.RuneCountInString(m.Label))
 	if x+long > float64(a.width) {
@@ -237,7 +242,7 @@ func (a *area) marks(marks []Mark) {
 	}
 }
 
-// missing draws what is missing above the bars of a stretch.
+// missing draws the outlines for [Mark.Missing] above the bars.
 func (a *area) missing(all []bar, marks []Mark) {
 	for _, m := range marks {
 		if m.Until <= m.At || m.Missing <= 1 {

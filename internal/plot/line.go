@@ -12,36 +12,39 @@ import (
 
 const (
 	lineLeft  = 8
-	lineRight = 72 // for the numbers, beside the latest values, which a narrow screen shows first
+	lineRight = 72 // margin for the numbers; they are near the latest values, which a narrow screen shows first
 	lineHigh  = 150
-	lineTicks = 6   // parts of the usual width
-	maxPoints = 600 // in a plot; more are averaged
+	lineTicks = 6   // the most ticks in a drawing of the constant width
+	maxPoints = 600 // the most points in a plot; more points are averaged
 
 	sparkWidth = 120
 	sparkHigh  = 24
 )
 
-// Point is one value over time; a value below 0 is unknown.
+// Point is the value at a time. A value below 0 is unknown.
 type Point struct {
 	Time  time.Time
 	Value float64
 }
 
-// Axis is the time that plots of one page show, so that a time is at the same place in all
-// of them.
+// Axis is the horizontal axis. Plots on the same page share it, so that equal times are one
+// above the other.
 type Axis struct {
 	From, To time.Time
-	Mark     time.Time // is marked by a line with the label; zero for none
+	Mark     time.Time // if not zero, a vertical line with Label is drawn at this time
 	Label    string
-	Width    int // of the plots, in units of about a pixel; 0 for the usual one
+	Width    int // of the drawing, in SVG units; 0 means 960
 }
 
-// Line draws points, which are in order of time, as a line with axes. It is
-// interrupted where values are unknown or points are missing, given the interval at
-// which they come. The label names the plot for a screen reader, number writes a
-// value, and step is a function such as [DecimalStep]. The ticks are at round times in
-// UTC; the group with the class ticks has what a script needs to move them to those of
-// another zone. It returns nothing for less than two points, or if no value is known.
+// Line draws points as a line with axes. The points must be in order of time. interval is the
+// expected time between two points: the line is interrupted if points are missing, and where
+// values are unknown. step chooses the grid, for example [DecimalStep], and number formats
+// its values. label names the plot for screen readers.
+//
+// Ticks are at round times in UTC. The group of class ticks has data attributes with which a
+// script can move the ticks to round times in another zone.
+//
+// Line returns "" for less than two points, or if all values are unknown.
 func Line(label string, axis Axis, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
 	points = thin(points, maxPoints)
 	most := greatest(points)
@@ -74,7 +77,7 @@ func Line(label string, axis Axis, points []Point, interval time.Duration, step 
 	return a.end()
 }
 
-// tickSteps are the distances between ticks that are round on a clock.
+// tickSteps are the possible distances between ticks, up to a day.
 var tickSteps = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
@@ -84,8 +87,8 @@ var tickSteps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// tickStep returns the distance between ticks on an axis of length d, which is at most
-// divided in so many parts.
+// tickStep returns the distance between ticks on an axis of length d, which divides it into
+// at most the given number of parts.
 func tickStep(d, parts time.Duration) time.Duration {
 	for _, step := range tickSteps {
 		if d <= parts*step {
@@ -95,7 +98,7 @@ func tickStep(d, parts time.Duration) time.Duration {
 	return (d/parts/day + 1) * day
 }
 
-// ticks marks the round times of an axis.
+// ticks draws the ticks of an axis.
 func (a *area) ticks(axis Axis, x func(time.Time) float64) {
 	step := tickStep(axis.To.Sub(axis.From), time.Duration(a.width*lineTicks/width))
 	fmt.Fprintf(&a.b, `<g class="ticks" data-from="%d" data-to="%d" data-step="%d" data-left="%d" data-right="%d">`,
@@ -109,7 +112,8 @@ func (a *area) ticks(axis Axis, x func(time.Time) float64) {
 	a.b.WriteString(`</g>`)
 }
 
-// tickLabel writes a round time beside others at a distance of step. Midnight is the date.
+// tickLabel formats the time of a tick, as precisely as step needs. Midnight is shown as the
+// date.
 func tickLabel(t time.Time, step time.Duration) string {
 	format := "15:04"
 	switch {
@@ -123,7 +127,7 @@ func tickLabel(t time.Time, step time.Duration) string {
 	return t.Format(format)
 }
 
-// Spark draws points as Line does, but small and without axes.
+// Spark draws points like [Line], but small and without axes.
 func Spark(label string, points []Point, interval time.Duration) SVG {
 	points = thin(points, sparkWidth)
 	most := greatest(points)
@@ -142,12 +146,12 @@ func Spark(label string, points []Point, interval time.Duration) SVG {
 	return a.end()
 }
 
-// share returns how much of the time from first to last is over at t.
+// share returns the position of t between first and last, from 0 to 1.
 func share(t, first, last time.Time) float64 {
 	return float64(t.Sub(first)) / float64(max(last.Sub(first), 1))
 }
 
-// thin averages neighbours until no more than limit points are left.
+// thin replaces groups of neighbours by their averages, so that at most limit points are left.
 func thin(points []Point, limit int) []Point {
 	each := (len(points) + limit - 1) / limit
 	if each <= 1 {
@@ -172,7 +176,7 @@ func thin(points []Point, limit int) []Point {
 	return out
 }
 
-// greatest returns the greatest value, or -1 if there is nothing to draw.
+// greatest returns the greatest value. It is negative if there is nothing to draw.
 func greatest(points []Point) float64 {
 	if len(points) < 2 {
 		return -1
@@ -180,14 +184,14 @@ func greatest(points []Point) float64 {
 	return slices.MaxFunc(points, func(a, b Point) int { return cmp.Compare(a.Value, b.Value) }).Value
 }
 
-// gap returns how far apart two points may be for a line between them.
+// gap returns the greatest distance of two points that a line connects.
 func gap(points []Point, interval time.Duration) time.Duration {
 	mean := points[len(points)-1].Time.Sub(points[0].Time) / time.Duration(len(points)-1)
 	return max(3*interval, 3*mean/2)
 }
 
-// pieces cuts points where values are unknown or further apart than gap, and calls
-// draw with the SVG coordinates of each piece and how many points it has.
+// pieces divides points into pieces, at unknown values and where two points are more than gap
+// apart. It calls draw with the SVG coordinates and the number of points of each piece.
 func pieces(points []Point, gap time.Duration, x func(time.Time) float64, y func(float64) float64, draw func(coordinates string, n int)) {
 	var b strings.Builder
 	n := 0
