@@ -8,21 +8,21 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 )
 
-// unite gives the lines whose counters overlap or adjoin one cluster, and each of them
-// the shift that puts all counters of a cluster in one sequence. It returns how many
-// clusters there are.
+// unite assigns lines to clusters. Lines whose counters overlap or adjoin get the same
+// cluster, and each line gets a shift: adding it to the counters of the line puts all
+// counters of the cluster into one sequence. unite returns the number of clusters.
 //
 //	counters, which repeat every 2^24:
 //	0                                              2^24
 //	|---aaaaaaa----------cccccc------------------bb|bbb---
 //	         ddddd            ^^^^^ limit
 //
-// Here a and d overlap and are one cluster; a line that begins within limit of the end of
-// c joins it; b goes on past 2^24, and its shift is such that the counters after it are
-// greater, not smaller. The walk begins at a line that no other reaches, so that no
-// cluster is cut in two where the counters begin again at 0.
+// Here a and d overlap, so they are one cluster. A line that begins within limit after the
+// end of c belongs to the cluster of c. The line b continues past 2^24; its shift makes the
+// counters after 2^24 greater instead of smaller. The walk begins at a line that no other
+// line reaches, so that no cluster is cut in two at 0.
 func (ls *lineSet) unite() (clusters int) {
-	// Lines that are further apart than the second of these would be no evidence.
+	// Lines further apart than the second number would not be evidence of anything.
 	limit := max(ls.limit, idset.CounterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
 	var order, long []int
 	for i := range ls.list {
@@ -34,7 +34,7 @@ func (ls *lineSet) unite() (clusters int) {
 	}
 	start := func(i int) int64 { return ls.list[i].from & idset.CounterMask }
 	slices.SortFunc(order, func(a, b int) int { return int(start(a) - start(b)) })
-	// The first round finds a line whose start no other one covers, if there is one.
+	// The first round looks for a line whose start no other line covers.
 	n, first := len(order), 0
 	reach := int64(math.MinInt64 / 2)
 	for k := range 2 * n {
@@ -55,7 +55,7 @@ func (ls *lineSet) unite() (clusters int) {
 		l.cluster, l.shift = clusters-1, at-l.from
 		reach = max(reach, at+l.length())
 	}
-	// A longer one overlaps others by chance, so that only its ends show what it continues.
+	// A long line overlaps others by chance. So only lines that adjoin its ends join it.
 	for _, i := range long {
 		a := &ls.list[i]
 		a.cluster, a.shift = clusters, 0
@@ -75,7 +75,7 @@ func (ls *lineSet) unite() (clusters int) {
 	return clusters
 }
 
-// join makes the lines of one cluster those of another, their counters shifted.
+// join moves the lines of the cluster from to the cluster to and adds shift to their counters.
 func (ls *lineSet) join(from, to int, shift int64) {
 	for i := range ls.list {
 		if l := &ls.list[i]; l.cluster == from {
@@ -84,19 +84,19 @@ func (ls *lineSet) join(from, to int, shift int64) {
 	}
 }
 
-// landing is where a line begins: by chance it is among the counters of earlier lines as
-// often as these cover the range of counters.
+// landing describes where a line begins, relative to earlier lines. If earlier lines cover a
+// tenth of all counters, a line begins inside them by chance in one of ten cases.
 type landing struct {
-	inside  bool
-	covered int64 // by all earlier lines
-	nearest int64 // counters to where one of them begins, or ended
+	inside  bool  // the line begins at a counter that an earlier line covers
+	covered int64 // number of counters that all earlier lines cover
+	nearest int64 // distance to the nearest start or end of an earlier line
 }
 
-// landings returns where each line begins.
+// landings returns the landing of each line.
 func (ls *lineSet) landings() []landing {
 	out := make([]landing, len(ls.list))
-	var starts []int64     // of the lines before, in order
-	var covered [][2]int64 // by them: stretches apart from each other, in order
+	var starts []int64     // of the earlier lines, in order
+	var covered [][2]int64 // the intervals that they cover, in order, without overlaps
 	total := int64(0)
 	find := func(counter int64) int {
 		return sort.Search(len(covered), func(k int) bool { return covered[k][1] > counter })
@@ -129,8 +129,8 @@ func (ls *lineSet) landings() []landing {
 	return out
 }
 
-// bits returns the evidence of a line that begins among the counters of earlier ones, of
-// so many.
+// bits returns how strongly a landing shows that the counters of earlier lines, n in number,
+// are used again.
 func (l landing) bits(n int) float64 {
 	bits := idset.CounterBits - log2(2*l.nearest+1) - log2(2*int64(n))
 	if l.inside {
@@ -139,12 +139,12 @@ func (l landing) bits(n int) float64 {
 	return bits
 }
 
-// countGaps counts the counters that no id has within the lines, and between those of
-// which one continues the other; all others are restarts.
+// countGaps counts the gaps: counters without ids, within a line and between a line and the
+// next one that continues it. If the next line does not continue it, that is a restart.
 func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
 	for _, c := range clusters {
-		from, at := int64(math.MaxInt64), int64(math.MinInt64) // of a whole one
+		from, at := int64(math.MaxInt64), int64(math.MinInt64) // the first and last counter
 		for _, i := range c.lines {
 			l := &ls.list[i]
 			pace = max(pace, l.pace)

@@ -68,7 +68,7 @@ func (h *history) imports() (out []Event) {
 		counts = append(counts, sumCounts(part))
 	}
 	typical := float64(median(slices.Clone(counts)))
-	more := make([]int64, len(counts)) // ids than usual, if these are far more
+	more := make([]int64, len(counts)) // ids beyond the usual number, in windows with far more
 	day := func(w int) int { return w * window / minutesPerDay }
 	most, bursts := make([]int64, day(len(counts))+1), make([]int64, day(len(counts))+1) // by day
 	for w, n := range counts {
@@ -96,7 +96,7 @@ func (h *history) imports() (out []Event) {
 				recurs++
 			}
 		}
-		if recurs >= minPeriods { // what recurs is a job
+		if recurs >= minPeriods { // a job
 			continue
 		}
 		a, b := from*window, w*window // to the minute
@@ -122,7 +122,7 @@ func (h *history) deletions() (out []Event) {
 			ids[d] += h.hour(i)
 			gaps[d] += h.gaps[i]
 		}
-		if ids[d] > 0 && ids[d]+gaps[d] >= deletionLeast { // else it is for outages
+		if ids[d] > 0 && ids[d]+gaps[d] >= deletionLeast { // days without ids may be outages
 			shares[d] = float64(gaps[d]) / float64(ids[d]+gaps[d])
 			known = append(known, shares[d])
 		}
@@ -131,7 +131,7 @@ func (h *history) deletions() (out []Event) {
 		return nil
 	}
 	typicals := [7]float64{}
-	for weekday := range typicals { // counters may go elsewhere on some of them
+	for weekday := range typicals { // on some weekdays other collections may get more ids
 		var alike []float64
 		for d := weekday; d < days; d += 7 {
 			if ids[d] > 0 {

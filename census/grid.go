@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The lengths of buckets, in minutes, and the seasons in which buckets are alike.
+// The lengths of buckets, and of the seasons after which a pattern repeats, in minutes.
 var (
 	bucketLengths = [...]int{1, 10, 60, minutesPerDay, minutesPerWeek, minutesPerMonth}
 	seasonLengths = [...]int{minutesPerDay, minutesPerWeek, 2 * minutesPerWeek}
@@ -16,27 +16,28 @@ const (
 	minutesPerDay  = 24 * 60
 	minutesPerWeek = 7 * minutesPerDay
 
-	// minutesPerMonth is the mean month. What is monthly is up to two days off, which
-	// those buckets do not show that begin a week or more before or after it.
+	// minutesPerMonth is the mean length of a month. A monthly job is up to two days early
+	// or late by that measure, so some grids have buckets that begin half a month later.
 	minutesPerMonth = 1461 * minutesPerDay / 48
 
-	// seasonPeriods is how many periods on each side tell what is usual at least.
+	// seasonPeriods is the least number of periods, before and after a silence, that tell
+	// what is usual.
 	seasonPeriods = 8
 
-	// seasonMargin and seasonShare are how much shorter, in nats and in part, the code of
-	// which buckets are occupied must be for a longer season.
+	// A longer season is chosen only if it describes the occupied buckets in a shorter
+	// code: by seasonMargin nats, and by the fraction seasonShare.
 	seasonMargin = 3
 	seasonShare  = 0.02
 )
 
-// clock is a history by the clock of a zone, from a Monday at midnight. What a day lacks
-// when the clock goes forwards is like the hour before.
+// clock is a history in the local time of a zone. It begins at midnight on a Monday. The hour
+// that is skipped when summer time begins repeats the hour before.
 type clock struct {
-	minutes []int32
-	tens    []int32 // by ten minutes
-	days    []int64
-	low     float64         // level of the days with the least ids
-	at      func(i int) int // minute of the clock at minute i of the history
+	minutes []int32         // ids in each minute
+	tens    []int32         // ids in each ten minutes
+	days    []int64         // ids on each day
+	low     float64         // level of the days with the fewest ids, see lowest
+	at      func(i int) int // local minute for minute i of the history
 }
 
 func (h *history) clock(zone *time.Location) *clock {
@@ -45,7 +46,7 @@ func (h *history) clock(zone *time.Location) *clock {
 		_, seconds := h.minute(i * 60).In(zone).Zone()
 		offsets[i] = seconds / 60
 	}
-	const monday = 4 * minutesPerDay // of 1970
+	const monday = 4 * minutesPerDay // the first Monday of 1970
 	start := int(h.from)/60 + offsets[0]
 	pad := (start - monday) % minutesPerWeek
 	c := &clock{at: func(i int) int { return pad + i + offsets[i/60] - offsets[0] }}
@@ -71,8 +72,9 @@ func (h *history) clock(zone *time.Location) *clock {
 	return c
 }
 
-// grid is a history in buckets of one length. Whether an empty bucket is unusual is told
-// by the buckets of its kind: those that are whole periods of a season away from it.
+// grid is a history in buckets of one length. A bucket is occupied if it has an id. Buckets
+// that are whole periods of a season apart have the same kind, and an empty bucket is unusual
+// if most buckets of its kind are occupied.
 //
 //	length an hour, season a day (period 24); x is occupied, . is empty
 //	  Mon ........xxxxxxxxxx......
@@ -81,30 +83,30 @@ func (h *history) clock(zone *time.Location) *clock {
 //	  Thu ........xxxxxxxxxx......    it are occupied, so that it is unusual; the night
 //	  Fri ........xxxxxxxxxx......    is not, since the night is empty on each day
 //
-// Season 1 has one kind: all buckets are alike. The season that describes which buckets
-// are occupied in the fewest nats is the one that tells.
+// In a season with the period 1 all buckets have the same kind. The grid uses the season that
+// describes the occupied buckets in the shortest code.
 type grid struct {
 	c        *clock
-	length   int     // minutes
-	shift    int     // minutes, see newGrid
-	ids      []int64 // by bucket; the first and the last have some
-	first    int     // the bucket of ids[0], from the start of the clock
-	occupied int
-	seasons  []season    // none if too few buckets are occupied
-	chosen   map[int]int // seasons by week
+	length   int         // of a bucket, in minutes
+	shift    int         // in minutes, see newGrid
+	ids      []int64     // by bucket; the first and the last bucket are occupied
+	first    int         // index of the bucket of ids[0], from the start of the clock
+	occupied int         // number of occupied buckets
+	seasons  []season    // empty if too few buckets are occupied
+	chosen   map[int]int // index of the season chosen for each week
 }
 
-// season is how many buckets of each kind are occupied: those at i, i-period and so on
-// have the sum sums[i+period].
+// season counts the occupied buckets of each kind: sums[i+period] is the number of occupied
+// ones among the buckets i, i-period, i-2*period and so on.
 type season struct {
-	period int
+	period int // in buckets
 	sums   []int32
-	mostly []bool // which kinds are occupied in three of four buckets
-	alike  side   // the buckets of those
+	mostly []bool // for each kind, whether more than three of four buckets are occupied
+	alike  side   // all buckets of these kinds
 }
 
-// newGrid returns the history of c in buckets of the length, which begin so many minutes
-// before those of the clock.
+// newGrid returns the history of c in buckets of the given length. Each begins shift minutes
+// before a multiple of length on the clock.
 func (c *clock) newGrid(length, shift int) *grid {
 	g := &grid{c: c, length: length, shift: shift, chosen: map[int]int{}}
 	cells, cell := c.tens, 10
@@ -138,7 +140,7 @@ func (c *clock) newGrid(length, shift int) *grid {
 	return g
 }
 
-// addSeason adds a season of that many buckets, if there are four of them.
+// addSeason adds a season with a period in buckets, if the grid has at least four periods.
 func (g *grid) addSeason(period int) {
 	if 4*period > len(g.ids) {
 		return
@@ -160,7 +162,7 @@ func (g *grid) addSeason(period int) {
 	g.seasons = append(g.seasons, s)
 }
 
-// bucket returns the bucket of a minute of the clock.
+// bucket returns the index of the bucket that has a minute of the clock.
 func (g *grid) bucket(minute int) int { return (minute + g.shift) / g.length }
 
 // day returns the day of a bucket, or -1 if buckets are days or longer.
@@ -171,19 +173,20 @@ func (g *grid) day(i int) int {
 	return ((g.first+i)*g.length - g.shift + g.length/2) / minutesPerDay
 }
 
-// side is some buckets: how many there are, and how many of them are empty.
+// side counts some buckets, usually those on one side of a silence.
 type side struct{ n, empty int }
 
 func (s side) occupied() float64 { return 1 - float64(s.empty)/float64(s.n) }
 
-// next returns the last bucket of the kind of i before a and the first one from b on.
+// next returns the nearest buckets of the same kind as i: the last one before a, and the first
+// one from b on.
 func (s *season) next(i, a, b int) (before, after int) {
 	p := s.period
 	return a - 1 - ((a-1-i)%p+p)%p, b + ((i-b)%p+p)%p
 }
 
-// beside returns the buckets of the kind of i before a and from b on, up to periods of
-// them on each side.
+// beside counts the buckets of the same kind as i on both sides of the silence from a to b, up
+// to periods of them on each side.
 func (g *grid) beside(s *season, i, a, b, periods int) (before, after side) {
 	p := s.period
 	last, next := s.next(i, a, b)
@@ -198,15 +201,16 @@ func (g *grid) beside(s *season, i, a, b, periods int) (before, after side) {
 	return before, after
 }
 
-// near returns how many periods on each side of a silence are near: seasonPeriods, and a
-// week.
+// near returns how many periods on each side of a silence of length buckets count as near. That
+// is at least seasonPeriods and at least a week.
 func (g *grid) near(period, length int) int {
 	return max(seasonPeriods*((length+period-1)/period), minutesPerWeek/(g.length*period))
 }
 
-// rare returns how rarely a bucket like i is empty: the logarithm of the part of those,
-// negated. It is 0 if a side of the silence from a to b has less than two of these buckets,
-// or only empty ones. The kinds of alike are compared where i's own has never been empty.
+// rare returns how unusual it is that bucket i is empty: -ln of the fraction of empty buckets
+// among those of its kind. It returns 0 if a side of the silence from a to b has less than two
+// such buckets, or only empty ones. If no bucket of the kind was ever empty, the fraction
+// among the buckets of alike is used.
 func (g *grid) rare(s *season, i, a, b int, alike side) float64 {
 	near := g.near(s.period, b-a)
 	before, after := g.beside(s, i, a, b, near)
@@ -226,8 +230,8 @@ func (g *grid) rare(s *season, i, a, b int, alike side) float64 {
 	return -math.Log(max(miss, part(before, 0), part(after, 0)))
 }
 
-// mean returns how many ids the buckets of the kind of i have on average, on the side with
-// less.
+// mean returns the average number of ids in buckets of the same kind as i, on that side of the
+// silence from a to b where it is less.
 func (g *grid) mean(s *season, i, a, b int) float64 {
 	last, next := s.next(i, a, b)
 	average := func(at, step int) float64 {
@@ -241,7 +245,7 @@ func (g *grid) mean(s *season, i, a, b int) float64 {
 	return min(average(last, -s.period), average(next, s.period))
 }
 
-// usual returns how many ids the days around a day have, step days apart.
+// usual returns the average number of ids on the days around day. These are step days apart.
 func (c *clock) usual(day, step int) float64 {
 	sum, n := int64(0), 0
 	for k := step; k <= seasonPeriods*step; k += step {
@@ -255,8 +259,8 @@ func (c *clock) usual(day, step int) float64 {
 	return float64(sum) / float64(max(n, 1))
 }
 
-// lowest returns the third lowest number of ids of a day, as a part of the usual ones: the
-// history begins and ends within a day.
+// lowest returns the level of the day with the third fewest ids, as a fraction of the usual
+// number. Two days are skipped because the history begins and ends within a day.
 func (c *clock) lowest() float64 {
 	parts := []float64{1, 1, 1}
 	for d, n := range c.days {
@@ -268,9 +272,10 @@ func (c *clock) lowest() float64 {
 	return parts[2]
 }
 
-// level returns the number of ids that a day has beside a silence, as a part of the usual
-// ones, at most 1, given how many usual ones are missing. Few ids are taken for as many as
-// they may be by chance. A day of which little is left may be one of those with the least.
+// level returns how busy the rest of a day with a silence was: its ids as a fraction of the
+// usual number, at most 1. missing is the usual number of ids during the silence. Few ids count
+// as the most that chance explains. If the silence takes most of the day, the day may have
+// been one of the days with the fewest ids.
 func (g *grid) level(day int, s *season, missing float64) float64 {
 	if day < 0 {
 		return 1
@@ -287,8 +292,8 @@ func (g *grid) level(day int, s *season, missing float64) float64 {
 	return level
 }
 
-// season returns the season that tells most about which buckets beside a silence are
-// occupied.
+// season returns the season that best describes which buckets around the silence from a to b
+// are occupied.
 func (g *grid) season(a, b int) *season {
 	week, key := max(minutesPerWeek/g.length, 1), -1
 	if b-a <= week {
@@ -313,13 +318,13 @@ func (g *grid) season(a, b int) *season {
 	return &g.seasons[best]
 }
 
-// codeLength returns how many nats tell which k of n buckets are empty, one after the
-// other, if it is not known beforehand how many are (Krichevsky and Trofimov).
+// codeLength returns the length, in nats, of a code that says which k of n buckets are empty.
+// The code does not know k beforehand (Krichevsky and Trofimov).
 func codeLength(k, n int) float64 {
 	return logGamma(2*n+2) - logGamma(2*k+1) - logGamma(2*(n-k)+1) + math.Log(math.Pi)
 }
 
-// logGamma returns the logarithm of the gamma function of half a number.
+// logGamma returns ln Γ(twice/2).
 func logGamma(twice int) float64 {
 	x, _ := math.Lgamma(float64(twice) / 2)
 	return x

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// history is what the ids of a collection show over time: how many there are by minute,
-// and how many counters are missing by hour.
+// history counts the different ids of a collection by minute, and its gaps by hour.
 type history struct {
 	from    uint32  // first second, at the start of an hour
-	minutes []int32 // different ids
-	gaps    []int64 // missing counters by hour, without restarts
+	minutes []int32 // different ids in each minute
+	gaps    []int64 // gaps in each hour
 }
 
-// newHistory returns an empty history of plausible seconds.
+// newHistory returns an empty history for a range of seconds.
 func newHistory(r secondRange) *history {
 	if r.empty() {
 		return &history{}
@@ -25,21 +24,21 @@ func newHistory(r secondRange) *history {
 
 const secondsPerHour = 60 * 60
 
-// holds reports whether the history has the second.
+// holds reports whether the second is within the history.
 func (h *history) holds(second uint32) bool {
 	return second >= h.from && int(second-h.from)/60 < len(h.minutes)
 }
 
 func (h *history) hours() int { return len(h.gaps) }
 
-// add adds different ids of a second.
+// add adds n different ids created in a second.
 func (h *history) add(second uint32, n int64) {
 	if h.holds(second) {
 		h.minutes[(second-h.from)/60] += int32(n)
 	}
 }
 
-// addGaps adds missing counters of the time between two seconds, evenly.
+// addGaps spreads n gaps evenly over the hours from one second to another.
 func (h *history) addGaps(from, to uint32, n int64) {
 	if n <= 0 || !h.holds(from) || !h.holds(to) {
 		return
@@ -61,7 +60,7 @@ func (h *history) merge(other *history) {
 	}
 }
 
-// hour returns how many ids an hour has.
+// hour returns the number of ids in hour i.
 func (h *history) hour(i int) int64 { return sumCounts(h.minutes[i*60 : i*60+60]) }
 
 func sumCounts(counts []int32) (n int64) {
@@ -71,8 +70,9 @@ func sumCounts(counts []int32) (n int64) {
 	return n
 }
 
-// usual returns how many ids an hour usually has, the median of the same hour of
-// usualPeriods days before and after it, and whether there are enough of them.
+// usual returns the usual number of ids in an hour: the median of the same hour on
+// usualPeriods days before and after. isKnown is false if the history has too few of these
+// days.
 func (h *history) usual(hour int) (ids int64, isKnown bool) {
 	var around []int64
 	for k := -usualPeriods; k <= usualPeriods; k++ {
@@ -83,7 +83,7 @@ func (h *history) usual(hour int) (ids int64, isKnown bool) {
 	return median(around), len(around) >= minPeriods
 }
 
-// median returns the median of the counts, which it sorts.
+// median returns the median of counts, or 0 if there are none. It sorts counts.
 func median[N cmp.Ordered](counts []N) (zero N) {
 	if len(counts) == 0 {
 		return zero

@@ -14,37 +14,37 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// fault is what may be wrong with the ids of a process value.
+// fault is a kind of fault that the ids of a process value may show.
 type fault int
 
 const (
 	shared     fault = iota // several processes used the value at the same time
 	stepped                 // the clock was set backwards
 	resumed                 // a saved state of the process was resumed later
-	noSequence              // the counters do not count
-	faults                  // how many there are
+	noSequence              // the counters do not count up
+	faults                  // the number of faults
 )
 
-// verdict is what the ids of a process value show.
+// verdict is the result of judge for one process value.
 type verdict struct {
 	found    [faults]evidence
 	doubt    DoubtKind // the first reason why something cannot be told, or empty
 	gaps     int64
 	restarts int64
-	isPart   bool // of the ids only the first ones were judged
+	isPart   bool // only the first ids were judged, because there are too many lines
 }
 
-// evidence is how sure it is that something is not the life of a healthy process, with
-// the numbers and some of the ids that show it.
+// evidence is the evidence for a fault: how strong it is, and the numbers and a few ids that
+// show the fault.
 type evidence struct {
-	bits     int // chance does it once in 2^bits process values
-	text     string
-	first    uint32 // second of what shows it
-	last     uint32
+	bits     int            // chance causes it in one of 2^bits process values
+	text     string         // a sentence with the numbers
+	first    uint32         // the second in which the fault began
+	last     uint32         // the second in which it ended
 	examples []idset.Record // by time
 }
 
-// bits returns the most evidence of a verdict.
+// bits returns the bits of the fault with the strongest evidence.
 func (v *verdict) bits() (most int) {
 	for _, e := range v.found {
 		most = max(most, e.bits)
@@ -52,8 +52,8 @@ func (v *verdict) bits() (most int) {
 	return most
 }
 
-// add keeps the evidence of a fault, if it is the strongest one. The examples are by
-// counter.
+// add stores the evidence for a fault if it is stronger than what is stored. Less than
+// doubtBits is not stored.
 func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...linked) {
 	if e := &v.found[f]; int(bits) > e.bits && bits >= doubtBits {
 		*e = evidence{bits: int(min(bits, maxBits)), text: text, first: math.MaxUint32}
@@ -66,24 +66,23 @@ func (v *verdict) add(f fault, bits float64, value uint64, text string, examples
 	}
 }
 
-// judge finds out what the records of a process value show that are not simply those of
-// one process whose clock runs forwards. What a healthy process does is the hypothesis to
-// beat: runs that begin at random counters one after another, threads that are late, and
-// counters that threads reserve in blocks.
+// judge looks for faults in the records of a process value that has breaks. It compares each
+// fault with what a healthy process does: its runs begin at random counters one after
+// another, threads may be late, and threads may reserve counters in blocks.
 //
-// The order of the steps matters. Each needs what the ones before have found out:
+// The order of the steps matters, because each needs the results of those before:
 //
-//	follow           lines and turns; the records of e are linked from here on
-//	unite, addTurns  clusters of the lines, and the turns within each
-//	sortByCounter    the sequence of each cluster, where there is anything to see in it
-//	judgePace        counters that would run through their range in a second
-//	judgeSequences   clock steps; whether a cluster is whole, or its lines overlap
-//	judgeTurns       shared values, from lines that do not belong to one whole cluster
-//	judgeLandings    resumed states, from lines that overlap, unless the value is shared
-//	judgeDisorder    counters that do not count, unless something else is proven
-//	countGaps        gaps and runs, of which a whole cluster is one
+//	follow           finds lines and turns; from here on the records of e are linked ones
+//	unite, addTurns  find clusters of lines, and the turns within each cluster
+//	sortByCounter    finds the sequence of each cluster with several lines or late ids
+//	judgePace        finds counters that run through half their range in a second
+//	judgeSequences   finds clock steps, and whether a cluster is whole or its lines overlap
+//	judgeTurns       finds shared values, from lines that are not one whole cluster
+//	judgeLandings    finds resumed states, from lines that overlap, unless the value is shared
+//	judgeDisorder    finds counters that do not count up, unless another fault is proven
+//	countGaps        counts gaps and restarts; a whole cluster is one run
 //
-// At its return the records are as they were.
+// When judge returns, the records have their original form and order.
 func judge(e idset.Extent, value uint64) (v verdict) {
 	step := typicalStep(e)
 	isSparse := step*sparseFactor > idset.CounterRange
@@ -126,26 +125,26 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 	return v
 }
 
-// cluster is lines whose counters overlap or adjoin.
+// cluster is a group of lines whose counters overlap or adjoin.
 type cluster struct {
-	lines    []int // in order of time
-	most     int64 // ids of one of them
-	fewer    int64 // and of all others
-	turns    pool  // returns to its lines after others of them that were in use at once
-	returns  int64
-	sequence *sequence // nil if a single line has no late ids
+	lines    []int     // in order of time
+	most     int64     // ids of the line with the most ids
+	fewer    int64     // ids of all other lines
+	turns    pool      // turns between lines that were in use at the same time
+	returns  int64     // the number of these turns
+	sequence *sequence // nil if there is one line without late ids
 
-	// Set by judgeSequences, never both for several lines:
-	overlaps bool // its lines use the same counters
-	whole    bool // its lines are parts of one sequence
+	// judgeSequences sets these. If there are several lines, at most one is true.
+	overlaps bool // the lines use the same counters
+	whole    bool // the lines are parts of one sequence
 }
 
-// isApart reports whether the lines of c only happen to adjoin.
+// isApart reports whether the lines of c adjoin only by chance.
 func (c *cluster) isApart() bool {
 	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.decreases == 1 || c.sequence.length >= idset.CounterRange/2)
 }
 
-// addTurns counts the turns within each cluster.
+// addTurns counts the turns between the lines of each cluster.
 func (ls *lineSet) addTurns(clusters []cluster) {
 	for t, n := range ls.turns {
 		if c := ls.list[t.to].cluster; c == ls.list[t.from].cluster && ls.atOnce(t) {
@@ -155,16 +154,16 @@ func (ls *lineSet) addTurns(clusters []cluster) {
 	}
 }
 
-// atOnce reports whether two lines were in use at the same time, by more than the seconds
-// in which ids are not in order.
+// atOnce reports whether the two lines of a turn were in use at the same time for at least
+// minStep seconds. Less may be ids that are out of order.
 func (ls *lineSet) atOnce(t turn) bool {
 	a, b := &ls.list[t.to], &ls.list[t.from]
 	return int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep
 }
 
-// sortByCounter looks at the clusters in the order of their counters.
+// sortByCounter sorts the records of each cluster by counter and sets its sequence.
 func (ls *lineSet) sortByCounter(e idset.Extent, clusters []cluster) {
-	least := make([]int64, len(clusters)) // of their counters, where the range begins
+	least := make([]int64, len(clusters)) // least counter of each, rounded down to a multiple of 2^24
 	for i := range least {
 		least[i] = math.MaxInt64
 	}
@@ -189,16 +188,16 @@ func (ls *lineSet) sortByCounter(e idset.Extent, clusters []cluster) {
 	}
 }
 
-// judgeTurns finds processes that share the value: their lines take turns. What a turn of
-// two lines that were in use at once is evidence of:
+// judgeTurns looks for processes that share the value: their lines take turns. It depends on
+// the two lines of a turn what the turn shows, if both were in use at the same time:
 //
-//	both of one cluster, which is whole        nothing: they are one sequence
-//	both of one cluster, which is not          blocks of counters that threads reserve
-//	beginning near each other, see arcBits     the same
-//	others, and lines that only adjoin         processes with counters far apart
+//	both are in one cluster, which is whole       nothing: they are one sequence
+//	both are in one cluster, which is not whole   threads that reserve blocks of counters
+//	they begin near each other, see arcBits       threads that reserve blocks of counters
+//	any others, and lines that adjoin by chance   processes with counters far apart
 //
-// Processes with the same counters show in the values that were used twice: by the turns of
-// a cluster whose lines overlap, or within a single line.
+// Processes whose counters are close together use counter values twice. judgeTurns recognizes
+// them by the turns of a cluster whose lines overlap, or within a single line.
 func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
@@ -243,7 +242,7 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 		c := &clusters[i]
 		bits := c.turns.bits(breaks)
 		if q := c.sequence; len(c.lines) == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
-			// So close to each other that they make one line.
+			// The counters of the processes are so close that they form one line.
 			bits = idset.CounterBits - log2(2*ls.list[c.lines[0]].pace+1)
 		} else if !c.overlaps || c.returns < minTurns {
 			continue
@@ -254,10 +253,10 @@ func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	}
 }
 
-// arcs returns for each line the evidence of [arcBits] for the group that it is in: of
-// lines that took turns, with each other or with others of the group.
+// arcs returns the result of [arcBits] for the group of each line. Two lines that took turns
+// are in the same group.
 func (ls *lineSet) arcs() []float64 {
-	group := make([]int, len(ls.list)) // the first line of each one's
+	group := make([]int, len(ls.list)) // the first line in the group of each line
 	for i := range group {
 		group[i] = i
 	}
@@ -283,8 +282,8 @@ func (ls *lineSet) arcs() []float64 {
 	return arcs
 }
 
-// arcBits returns the evidence of lines that begin nearer to each other than chance
-// explains, as those of threads do that reserve large blocks of counters.
+// arcBits returns how strongly the starts of lines show that they are not random but near each
+// other. Threads that reserve large blocks of counters have such lines.
 func arcBits(starts []int64) float64 {
 	n := len(starts)
 	slices.Sort(starts)
@@ -295,9 +294,10 @@ func arcBits(starts []int64) float64 {
 	return float64(n-1)*(idset.CounterBits-log2(idset.CounterRange-widest)) - log2(int64(n))
 }
 
-// judgeSequences finds clocks that were set backwards, and whether a cluster is whole or its
-// lines overlap. The decreases of a sequence count as the least evidence against three other
-// causes: restarts at counters that are near by chance, late ids, and blocks.
+// judgeSequences looks for clocks that were set backwards, and sets whether a cluster is whole
+// or its lines overlap. Decreases in a sequence have three other causes: restarts at counters
+// that are near by chance, late ids, and blocks. The evidence for a clock step is the least of
+// the evidence against each of the three.
 func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]
@@ -325,8 +325,8 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 }
 
 // restartBits returns the evidence against restarts as the cause of the decreases in a
-// cluster: lines that begin near others by chance. Where they do, lines that are in use at
-// once are not those of restarts at all.
+// cluster. Lines of restarts would begin near other lines only by chance. If they do begin
+// near each other, turns between them are more evidence: a run ends before the next begins.
 func (c *cluster) restartBits(ls *lineSet) float64 {
 	if len(c.lines) == 1 {
 		return maxBits
@@ -334,8 +334,8 @@ func (c *cluster) restartBits(ls *lineSet) float64 {
 	q, n := c.sequence, float64(len(ls.list))
 	near := q.gaps.bits(n * (n - 1))
 	if q.groups >= int64(len(c.lines)) {
-		// They overlap. Where they would use counters twice if they did not fit into each
-		// other, they do.
+		// The lines overlap but use few counters twice: the ids of one fit into the gaps of
+		// the others.
 		reach := q.length
 		if q.twins == 0 && c.fewer*q.ids/q.length >= minTwins {
 			reach = 2 * q.widest
@@ -350,7 +350,7 @@ func (c *cluster) restartBits(ls *lineSet) float64 {
 	return near
 }
 
-// judgeLandings finds lines that begin among the counters of earlier ones, and use them
+// judgeLandings looks for lines that begin at counters of earlier lines and use these counters
 // again.
 func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	var all pool

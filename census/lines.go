@@ -13,10 +13,10 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// A process value whose counter does not simply run forwards is judged by lines:
-// sequences of ids, in order of time, of which each continues the counter of the one
-// before. A healthy process is one line as long as its counter moves on by a few typical
-// steps. A restart, a clock step and a second process begin another one:
+// The ids of a process value that has breaks are divided into lines. A line is a sequence of
+// ids in order of time in which each id continues the counter of the id before. A healthy
+// process makes one line, as long as its counter increases by a few typical steps at a time.
+// A restart, a clock step and a second process each begin another line:
 //
 //	counter
 //	   |         0           |      1              |       0     0
@@ -29,32 +29,33 @@ import (
 //	     begins anywhere       back: line 1 goes     value take turns: each
 //	                           on where 0 ends       change of line is a turn
 //
-// Following them rewrites the records in place as linked ones, without memory of its own:
-// the 40 bits of the process value are the same in all of them.
+// When follow has found the line of a record, it replaces the record by a linked one in the
+// same memory. The 40 bits of the process value, equal in all records, make room for that.
 
 const (
 	wrapBits      = 20
 	unwrappedBits = wrapBits + idset.CounterBits
 	unwrappedMask = 1<<unwrappedBits - 1
 
-	maxLines = 1 << 14 // of one process value; the ids after them are not judged
+	maxLines = 1 << 14 // the most lines of one process value; later ids are not judged
 )
 
-// linked is the record of an id in a line. Compared as one number of 128 bits, linked
-// records sort by line, unwrapped counter, second and place:
+// linked is the record of an id in a line. As numbers of 128 bits, linked records are sorted
+// by line, unwrapped counter, second and place:
 //
-//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
-//	lo  second (32 bits) | place (32 bits)
+//	Hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
+//	Lo  second (32 bits) | place (32 bits)
 //
-// where wraps and counter together are the unwrapped counter.
+// The unwrapped counter, wraps and counter together, keeps increasing when the counter wraps
+// around.
 type linked idset.Record
 
-// link returns r as the record of a line.
+// link returns the linked record for r in the line with an index.
 func link(r idset.Record, index int, unwrapped int64) linked {
 	return linked{uint64(index)<<unwrappedBits | uint64(unwrapped), uint64(r.Second())<<idset.PlaceBits | uint64(r.Place())}
 }
 
-// linkedAt returns record i of e, which has been linked.
+// linkedAt returns record i of e, whose records are linked ones.
 func linkedAt(e idset.Extent, i int) linked { return linked(*e.At(i)) }
 
 func (r linked) line() int        { return int(r.Hi >> unwrappedBits) }
@@ -62,38 +63,38 @@ func (r linked) unwrapped() int64 { return int64(r.Hi & unwrappedMask) }
 func (r linked) second() uint32   { return uint32(r.Lo >> idset.PlaceBits) }
 func (r linked) place() uint32    { return uint32(r.Lo) }
 
-// unlink returns the record that was linked, of a process value.
+// unlink returns the original record. value is its process value.
 func (r linked) unlink(value uint64) idset.Record {
 	return idset.RecordOf(value, r.second(), uint32(r.Hi)&idset.CounterMask, r.place())
 }
 
-// line is a sequence of ids whose counters continue.
+// line is a sequence of ids in which each continues the counter of the one before.
 type line struct {
-	from, at int64 // first and last unwrapped counter
-	start    linked
-	end      linked // the ids that have them
-	first    uint32 // second
-	last     uint32
-	ids      int64 // distinct
+	from, at int64  // first and last unwrapped counter
+	start    linked // the id with the counter from
+	end      linked // the id with the counter at
+	first    uint32 // first second
+	last     uint32 // last second, which is the current one while lines are followed
+	ids      int64  // different ids
 
-	// Of the seconds with ids, last is the current one. Where the counter was at the end of
-	// the one before, previous, and at the end of the one before that:
-	before, earlier int64
-	previous        uint32
+	previous uint32 // the last second with ids before the current one
+	before   int64  // the counter at the end of second previous
+	earlier  int64  // the counter at the end of the second with ids before previous
 
 	pace    int64 // the most counters in a second
-	entered int64 // where the counter was after the first id of the current second
-	racing  int64 // seconds in which it went on by more than half of all counters
-	nearest int64 // how far the line began from the end of one of the last ones in use
+	entered int64 // the counter after the first id of the current second
+	racing  int64 // in how many seconds the counter increased by more than half its range
+	nearest int64 // distance from the start of the line to the end of a recent line
 
-	cluster int   // lines whose counters overlap or adjoin have the same one
-	shift   int64 // of its counters there
+	cluster int   // index of the cluster
+	shift   int64 // see unite
 }
 
 func (l *line) length() int64 { return l.at - l.from }
 
-// lateZone returns how far below l.at the counter of an id of the given second may be that
-// was overtaken: its thread had read the clock before others took their counters.
+// lateZone returns how far below l.at the counter of a late id may be. An id is late if its
+// thread read the clock, was overtaken by other threads, and then took its counter. second is
+// the second of the id.
 func (l *line) lateZone(second uint32) int64 {
 	floor := l.earlier
 	switch {
@@ -109,7 +110,7 @@ func (l *line) lateZone(second uint32) int64 {
 	return min(zone, idset.CounterRange/4)
 }
 
-// enter begins a second.
+// enter makes second the current one.
 func (l *line) enter(second uint32) {
 	if second == l.last {
 		return
@@ -118,7 +119,7 @@ func (l *line) enter(second uint32) {
 	l.earlier, l.before, l.previous, l.last = l.before, l.at, l.last, second
 }
 
-// measure takes the pace of the current second.
+// measure updates pace and racing at the end of the current second.
 func (l *line) measure() {
 	if l.at-l.entered > idset.CounterRange/2 {
 		l.racing++
@@ -126,37 +127,36 @@ func (l *line) measure() {
 	l.pace = max(l.pace, (l.at-l.before)/int64(max(l.last-l.previous, 1)))
 }
 
-// isIdle reports whether l had no id for much longer than usual before the given second.
+// isIdle reports whether, at the given second, l has had no id for much longer than usual.
 func (l *line) isIdle(second uint32) bool {
 	return int64(second) > int64(l.last)+idleFactor*(int64(l.last-l.first)/l.ids+1)
 }
 
-// turn is that ids came back to a line after some of another one: the closer to its end,
-// the more bits is that worth.
+// turn is a change between lines: an id continues the line to after an id of the line from.
+// The closer the id is to the end of its line, the more bits of evidence it is worth.
 type turn struct {
-	to, from int
+	to, from int // indexes of lines
 	bits     int
 }
 
-// lineSet are the lines of one process value.
+// lineSet is the lines of one process value.
 type lineSet struct {
 	list   []line
-	byEnd  []int          // by the last counter, modulo its range
-	recent []int          // the last ones with ids, the latest first
-	limit  int64          // how far a line may move on at once
-	late   int64          // ids that were overtaken
-	turns  map[turn]int64 // how often
-	loose  int64          // ids that begin a line, or may continue one by chance
-	first  idset.Record   // the first of these in their latest second
-	rapid  int64          // those that are further from first than a process counts in a second
+	byEnd  []int          // indexes of lines, by the last counter modulo 2^24
+	recent []int          // indexes of the lines that got ids last, the latest first
+	limit  int64          // how far the counter of a line may increase at once
+	late   int64          // number of late ids
+	turns  map[turn]int64 // how often each turn happened
+	loose  int64          // ids that begin a line, or continue one perhaps by chance
+	first  idset.Record   // the first loose id in the latest second that has one
+	rapid  int64          // loose ids that are further from first than a process counts in a second
 }
 
-// maxRecent is of how many lines an id may be a late one.
+// maxRecent is how many recent lines may get a late id.
 const maxRecent = 8
 
-// follow divides the records of e, which are in order of time, into lines and rewrites
-// them by counter. It returns up to where, which is before the end of e if there are too
-// many lines.
+// follow divides the records of e, which are in order of time, into lines, and links them. It
+// returns how many records it linked: all, unless there are too many lines.
 func follow(e idset.Extent, step int64) (*lineSet, int) {
 	ls := &lineSet{limit: stepLimit(step), turns: map[turn]int64{}}
 	for i := 0; i < e.Len(); {
@@ -170,7 +170,7 @@ func follow(e idset.Extent, step int64) (*lineSet, int) {
 			previous, index, unwrapped := int64(-1), 0, int64(0)
 			for n := part[0]; n < part[1]; n++ {
 				r := e.At(n)
-				if c := int64(r.Counter()); c != previous { // else the same id again
+				if c := int64(r.Counter()); c != previous { // not the same id again
 					index, unwrapped = ls.add(c, second, *r)
 					previous = c
 				}
@@ -187,9 +187,9 @@ func follow(e idset.Extent, step int64) (*lineSet, int) {
 	return ls, e.Len()
 }
 
-// begin returns with which of the records from i to j, of one second, the counter
-// continues: with the first one above the end of the latest line, or, without one that is
-// in use, behind the widest gap.
+// begin returns the index of the first id in a second. The records from i to j have this
+// second and are sorted by counter, but the counter may have wrapped. If the latest line is in
+// use, the first id is the first one above its end; else it is the one after the widest gap.
 func (ls *lineSet) begin(e idset.Extent, i, j int) int {
 	if len(ls.list) > 0 && !ls.list[ls.recent[0]].isIdle(e.At(i).Second()) {
 		at := uint32(ls.list[ls.recent[0]].at & idset.CounterMask)
@@ -204,17 +204,20 @@ func (ls *lineSet) begin(e idset.Extent, i, j int) int {
 	return begin
 }
 
-// add adds an id with counter c and returns the index of its line and its unwrapped
-// counter there. The id continues the line whose end is nearest below c, within limit; if
-// that line is idle, rather the latest one. But if the end of a recent line is nearer above
-// c, and c in the late zone of that line, it is a late id of it. Without a line it begins one.
+// add adds an id with counter c to a line and returns the line's index and the unwrapped
+// counter. It chooses the line as follows:
+//
+//   - The line whose end is nearest below c, within limit. If that line is idle, the latest
+//     line is preferred.
+//   - A recent line whose end is nearer and above c, if c is in its late zone: the id is late.
+//   - Else a new line.
 func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	best, distance, late, idle := -1, int64(idset.CounterRange), false, false
 	if n := len(ls.byEnd); n > 0 {
 		i := ls.byEnd[(ls.place(c)+n-1)%n] // whose end is the nearest one below c
 		if ahead := (c - ls.list[i].at) & idset.CounterMask; ahead >= 1 && ahead <= ls.limit {
 			best, distance = i, ahead
-			// One that is in use is as good.
+			// If the line is idle, prefer the latest one.
 			now := ls.recent[0]
 			if idle = best != now && ls.list[i].isIdle(second); idle {
 				if ahead := (c - ls.list[now].at) & idset.CounterMask; ahead >= 1 && ahead <= ls.limit {
@@ -269,10 +272,10 @@ func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwra
 	return best, unwrapped
 }
 
-// start begins a line.
+// start begins a line and returns the same as add.
 func (ls *lineSet) start(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	index = len(ls.list)
-	at := c + idset.CounterRange // leaves room below for ids that were overtaken
+	at := c + idset.CounterRange // leaves room below for late ids
 	first := link(r, index, at)
 	nearest := int64(idset.CounterRange)
 	for _, i := range ls.recent {
@@ -286,12 +289,12 @@ func (ls *lineSet) start(c int64, second uint32, r idset.Record) (index int, unw
 	return index, at
 }
 
-// place returns the index in byEnd of the first line that does not end below c.
+// place returns the index in byEnd of the first line that ends at c or above.
 func (ls *lineSet) place(c int64) int {
 	return sort.Search(len(ls.byEnd), func(k int) bool { return ls.list[ls.byEnd[k]].at&idset.CounterMask >= c })
 }
 
-// move moves the end of a line to the given counter, past those of others.
+// move moves the end of a line to the given counter and keeps byEnd sorted.
 func (ls *lineSet) move(index int, at int64) {
 	l := &ls.list[index]
 	k, old, end := ls.place(l.at&idset.CounterMask), l.at&idset.CounterMask, at&idset.CounterMask
@@ -303,11 +306,11 @@ func (ls *lineSet) move(index int, at int64) {
 		return
 	}
 	ls.byEnd = slices.Delete(ls.byEnd, k, k+1)
-	k = ls.place(end + 1) // of those that end there, the one in use is the last
+	k = ls.place(end + 1) // after other lines with the same end
 	ls.byEnd = slices.Insert(ls.byEnd, k, index)
 }
 
-// use makes a line the latest one.
+// use makes a line the latest one in recent.
 func (ls *lineSet) use(index int) {
 	if i := slices.Index(ls.recent, index); i >= 0 {
 		ls.recent = slices.Delete(ls.recent, i, i+1)
@@ -316,20 +319,20 @@ func (ls *lineSet) use(index int) {
 	ls.recent = ls.recent[:min(len(ls.recent), maxRecent)]
 }
 
-// stepLimit returns how far the counter of one process moves on at once, if it
-// typically moves on by step. Random steps exceed it with a probability of e^-44.
+// stepLimit returns how far the counter of a process may increase at once if step is the typical
+// increase. Random steps exceed the limit with a probability of e^-44.
 func stepLimit(step int64) int64 {
 	return min(stepFactor*step+stepFactor, idset.CounterRange/16)
 }
 
 const (
-	windowIDs  = 1024 // ids whose counters are compared with each other
-	maxWindows = 64   // of a process value
+	windowIDs  = 1024 // ids in a window
+	maxWindows = 64   // the most windows of a process value
 )
 
-// typicalStep returns the median distance of an id to the next higher counter, in
-// windows of ids that follow each other in time. Neither restarts nor clock steps nor
-// other processes change it much.
+// typicalStep returns the typical increase of a counter: the median distance to the next
+// higher counter within windows of consecutive ids. Restarts, clock steps and other processes
+// have little influence on it.
 func typicalStep(e idset.Extent) int64 {
 	n := e.Len()
 	windows := min((n+windowIDs-1)/windowIDs, maxWindows)
@@ -354,8 +357,8 @@ func typicalStep(e idset.Extent) int64 {
 	return int64(max(median(steps), 1))
 }
 
-// judgePace finds lines that only so many random counters make: no process counts through
-// half of the range in a second, again and again, and keeps so few of the ids.
+// judgePace looks for lines that run through half of all counters within a second, several
+// times, with few ids. No process does that, but many random counters form such lines.
 func (v *verdict) judgePace(ls *lineSet, value uint64) {
 	for _, l := range ls.list {
 		if l.racing >= minRacing && racingFactor*l.ids < l.racing*idset.CounterRange/2 {
@@ -366,7 +369,7 @@ func (v *verdict) judgePace(ls *lineSet, value uint64) {
 	}
 }
 
-// judgeDisorder finds counters that do not count.
+// judgeDisorder looks for counters that do not count up. ids is the number of ids.
 func (v *verdict) judgeDisorder(ls *lineSet, ids int64, value uint64) {
 	switch {
 	case ids < minDisorder || 4*ls.loose <= 3*ids:

@@ -8,49 +8,51 @@ import (
 	"time"
 )
 
-// An outage is a silence that the rhythm of the collection does not explain.
+// A silence is a time without ids. An outage is a silence that the rhythm of the collection
+// does not explain.
 //
 // The history is divided into buckets of one length, for each of several lengths (see
-// grid.go). A job or a shop has ids in nearly all buckets of some length, or in nearly
-// all of those at the same time of the day or the week. An empty bucket is worth the
-// logarithm of how rarely others like it are empty, less if the rest of its day has
-// fewer ids than usual. The score of a silence is the sum over its buckets, less the
-// logarithm of how many buckets have ids: chance makes one of score x in e^x histories.
+// grid.go). Jobs and shops create ids in nearly all buckets of some length, or in nearly all
+// buckets at the same time of the day or week. The worth of an empty bucket is -ln of the
+// fraction of similar buckets that are empty; it is less if the rest of the day has fewer ids
+// than usual. The worth of a silence is the sum of its buckets. Its score is the worth minus
+// the logarithm of the number of occupied buckets. Chance causes a silence of score x in one
+// of e^x histories.
 const (
-	// outageMargin is the least score of an outage: chance makes one in a hundred
-	// histories. Outages of less than likelyMargin are possible, those of certainMargin
-	// certain.
+	// outageMargin is the least score of an outage. Chance reaches it in one of a hundred
+	// histories. Outages are likely from likelyMargin on, and certain from certainMargin on.
 	outageMargin  = 4.6
 	likelyMargin  = 7
 	certainMargin = 12
 
-	// minOccupied is the part of the buckets beside a silence that have ids, on both
-	// sides, in a division that shows it.
+	// minOccupied is the least fraction of occupied buckets, before and after a silence, in
+	// a grid that can judge it.
 	minOccupied = 0.1
 
-	// maxSilent is of how many buckets a silence is judged. Longer ones are judged in
-	// longer buckets.
+	// maxSilent is the most buckets of a silence in one grid. Grids with longer buckets
+	// judge longer silences.
 	maxSilent = 1000
 
-	// minWorth is what a silence is worth at least that is compared with others.
+	// minWorth is the least worth of a silence that is compared with others.
 	minWorth = 2
 
-	// maxExceptions is how many silences, or a hundredth of them, can be exceptions.
+	// maxExceptions is the most silences that can be exceptional; if there are many
+	// silences, it is a hundredth of them.
 	maxExceptions = 3
 )
 
-// silence is a time without ids, in minutes of the history.
+// silence is a time without ids.
 type silence struct {
-	from, to int
-	worth    float64 // before chance is taken off; in the end, on usual days
-	score    float64
-	expected float64 // ids
-	usual    func() string
+	from, to int           // minutes of the history
+	worth    float64       // see above; days with few ids count as usual days
+	score    float64       // see above
+	expected float64       // how many ids there usually are in that time
+	usual    func() string // returns Event.Usual
 }
 
-// outages returns the silences that the rhythm of the collection does not explain, and
-// the deletions of all ids of a time, in which the counters went on; and how long a
-// silence must be, in the busiest and in the quietest hours of the week.
+// outages returns the outages. A silence in which the counters continued was not an outage:
+// all ids of that time were deleted, so it is returned as a deletion. shortest is how long a
+// silence must be to count as an outage, in the busiest and in the quietest hours of the week.
 func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Duration) {
 	if len(h.minutes) == 0 {
 		return nil, shortest
@@ -92,7 +94,7 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 		}
 		e := Event{Kind: KindOutage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: ConfidencePossible}
 		switch {
-		case i >= exceptional: // silences of other lengths have such a tail
+		case i >= exceptional: // a possible one: the collection has silences of all lengths
 		case s.score >= certainMargin:
 			e.Confidence = ConfidenceCertain
 		case s.score >= likelyMargin:
@@ -110,8 +112,8 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 	return out, shortest
 }
 
-// judge gives silences their scores in a grid, if these are higher and the silences are
-// exceptions in it.
+// judge scores the silences in a grid. A silence keeps the score if it is exceptional in this
+// grid and if the score is higher than those from other grids.
 func (g *grid) judge(silences []silence) {
 	var all []silence
 	chance := math.Log(float64(g.occupied))
@@ -139,10 +141,10 @@ func (g *grid) judge(silences []silence) {
 	}
 }
 
-// exceptions returns how many of the silences, which are ordered by what they are worth,
-// are worth so much more than the next ones that these have no such tail. The logarithms
-// of the largest are taken to be exponential, as those of gaps with a heavy tail are,
-// with a mean that these silences show.
+// exceptions returns how many of the first silences are exceptional: worth much more than the
+// next ones let expect. s must be sorted by worth, greatest first. The logarithms of the
+// greatest worths are assumed to have an exponential distribution, as with a heavy tail. Its
+// mean is estimated from s.
 func exceptions(s []silence) (n int) {
 	for k := 1; k <= len(s) && k <= max(maxExceptions, len(s)/100); k++ {
 		if k == len(s) {
@@ -171,8 +173,8 @@ func exceptions(s []silence) (n int) {
 	return n
 }
 
-// yearly reports whether a silence of a day or more has a similar one a year before or
-// after it.
+// yearly reports whether there is a similar silence a year before or after s, such as a
+// holiday. Silences of less than a day are never yearly.
 func yearly(s silence, others []silence) bool {
 	if s.to-s.from < minutesPerDay {
 		return false
@@ -186,8 +188,9 @@ func yearly(s silence, others []silence) bool {
 	})
 }
 
-// score returns what the silence of the buckets from a to b is worth, and would be on
-// usual days, how many ids were expected, and what is usual.
+// score judges the silence of the buckets from a to b. It returns x, the worth of the silence;
+// raw, the worth if its days had as many ids as usual; the expected number of ids; and a
+// function that returns Event.Usual. All are zero if the grid cannot judge the silence.
 func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	before, after := g.beside(&g.seasons[0], a, a, b, g.near(1, b-a))
 	if before.n < 2 || after.n < 2 || before.occupied() < minOccupied || after.occupied() < minOccupied {
@@ -199,7 +202,7 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	for i := a; i < b; i++ {
 		if s.mostly[i%s.period] {
 			alike.n--
-			if g.ids[i] == 0 { // not all are, where a silence is only supposed
+			if g.ids[i] == 0 { // shortest asks about silences that did not happen
 				alike.empty--
 			}
 		}
@@ -230,7 +233,8 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	return x, raw, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
 }
 
-// describe returns how many of n buckets have ids.
+// describe returns a sentence such as "all 212 other days have ids". n is the number of other
+// buckets and empty the number of empty ones among them.
 func (g *grid) describe(s *season, n, empty int) string {
 	units := map[int]string{1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", 2 * minutesPerWeek: "second weeks", minutesPerMonth: "months"}
 	unit, at := units[g.length], ""
@@ -244,8 +248,8 @@ func (g *grid) describe(s *season, n, empty int) string {
 	return fmt.Sprintf("%s %d other %s have ids%s", part, n, unit, at)
 }
 
-// shortest sets how long a silence must be in the hours of the week in the middle of the
-// history, for those of which it is not known.
+// shortest sets, for hours of the week that are still 0, how long a silence must be to be an
+// outage. It tries silences in the week in the middle of the history.
 func (g *grid) shortest(hours []time.Duration) {
 	const every = 3 // hours
 	middle := len(g.c.tens) * 10 / 2 / minutesPerWeek * minutesPerWeek

@@ -6,14 +6,14 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// prepared is what several goroutines work out about batches at once, so that taking
-// a batch, which must be done in the order of the source, is short.
+// prepared is the result of preparing a batch. Several goroutines prepare batches, so that
+// taking a batch, which happens in the order of the source, is short.
 type prepared [2]batchIDs // ObjectIds, and strings
 
-// batchIDs is the ids of a batch.
+// batchIDs is the ids of one type in a batch.
 type batchIDs struct {
-	outside int64          // ids outside the range, which are nowhere else
-	records []idset.Record // in the order of the source; the places count from the start of the batch
+	outside int64          // ids outside the range; the other fields are about ids inside
+	records []idset.Record // in the order of the source; places count from the start of the batch
 
 	all, plausible secondRange
 	days           map[uint32]int64 // plausible ids by day since 1970
@@ -33,12 +33,13 @@ func (c *Census) preparer() func(*source.Batch) {
 	}
 }
 
-// prepare fills g with the ids of items that are in within, and when they were created.
+// prepare fills g with the ids of items. Ids outside the range within are only counted. latest
+// is the last second that is not the future.
 func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest uint32) {
 	*g = batchIDs{records: g.records[:0], days: map[uint32]int64{}}
 	filter := within != (objectid.Range{})
 	all, plausible := noSeconds, noSeconds
-	today, n := uint32(0), int64(0) // the last run
+	today, n := uint32(0), int64(0) // the day of the last ids, and their number
 	for i := range items {
 		if filter && !within.Contains(items[i].ID) {
 			g.outside++
@@ -62,7 +63,7 @@ func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest ui
 	g.all, g.plausible = all, plausible
 }
 
-// apply adds g to l. base is the place at which its batch starts.
+// apply adds g to l. base is the place of the first document in the batch.
 func (g *batchIDs) apply(l *foundIDs, base uint32) {
 	l.outside += g.outside
 	l.taken += int64(len(g.records))

@@ -8,12 +8,12 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 )
 
-// Some programs draw a new process value for every id: a driver in a forked child, or
-// one that lacks the process. Each such value has one id. Their counters make one
-// sequence, which values of different processes do not.
+// Some programs use a new process value for every id, for example a driver in a forked child
+// process. Then each process value has only one id, but the counters of these ids form a
+// sequence. Counters of different processes do not.
 
-// singles keeps the only ids of process values, all of them or, of very many, those with
-// the lowest counters, so that neighbours stay neighbours.
+// singles keeps the ids that are the only ones with their process value. If there are too
+// many, it keeps those with the lowest counters, so that neighbours stay neighbours.
 type singles struct {
 	list  []idset.Record
 	shift uint // counters from idset.CounterRange>>shift on are left out
@@ -28,7 +28,7 @@ func (s *singles) add(r idset.Record) {
 	}
 }
 
-// halve leaves ids out until few enough are left.
+// halve leaves out ids until at most maxSingles are left.
 func (s *singles) halve() {
 	for len(s.list) > maxSingles && s.shift < idset.CounterBits {
 		s.shift++
@@ -42,8 +42,8 @@ func (s *singles) merge(other *singles) {
 	s.halve()
 }
 
-// chains returns how many ids have a counter that follows that of another one, and how
-// many sequences they make. With very many, both are estimated from those that were kept.
+// chains returns how many ids are part of a sequence, and how many sequences there are. If ids
+// were left out, ids is an estimate. examples has the first two ids of a few sequences.
 func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
 	slices.SortFunc(s.list, func(a, b idset.Record) int {
 		return cmp.Or(cmp.Compare(a.Counter(), b.Counter()), cmp.Compare(a.Second(), b.Second()))
@@ -55,7 +55,7 @@ func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
 	}
 	span := float64(seen.last-seen.first) + 1
 	density := float64(n) / float64(int64(idset.CounterRange)>>s.shift) // ids for each counter
-	follows := make([]bool, n)                                          // another one
+	follows := make([]bool, n)                                          // whether id i is in a sequence
 	for i := range n {
 		if follows[i] {
 			continue

@@ -7,16 +7,15 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 )
 
-// suspects counts the process values that have breaks by the evidence of what they show,
-// and keeps the processes of some.
+// suspects counts the process values that have breaks, by the strength of the evidence.
 type suspects struct {
-	strongest pool // by the strongest evidence of each
+	strongest pool // all, by the strongest evidence of each
 	found     [faults]suspected
 	doubts    [len(doubtReasons)]suspected
 }
 
-// suspected counts the process values that may have one fault, or of which one thing
-// cannot be told.
+// suspected counts the process values with evidence for one fault, or with one reason for
+// doubt.
 type suspected struct {
 	byBits   pool
 	examples []evidence
@@ -66,8 +65,8 @@ func (s *suspected) merge(other *suspected) {
 	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxSuspects-len(s.examples))]...)
 }
 
-// between returns how many process values have evidence of from bits or more and less
-// than to bits, and the examples, the strongest first.
+// between returns the number of process values whose evidence has at least from bits and less
+// than to bits, and a few of them, those with the strongest evidence first.
 func (s *suspected) between(from, to int) (count int64, examples []evidence) {
 	for _, n := range s.byBits[from:to] {
 		count += n
@@ -81,13 +80,14 @@ func (s *suspected) between(from, to int) (count int64, examples []evidence) {
 	return count, examples[:min(len(examples), maxExamples)]
 }
 
-// need returns the bits of evidence that a finding takes in a census with that many
-// process values that have breaks: chance must not explain one of all of them, nor as
-// many as have that evidence. It also returns those from which a doubt is said.
+// need returns how many bits of evidence a finding needs if broken process values have breaks.
+// It is enough that one value has so much evidence that chance hardly causes it in any of
+// them, or that so many values have less evidence that chance hardly causes it in all of
+// these. need also returns how many bits a doubt needs.
 func (s *suspects) need(broken int64) (proof, doubt int) {
 	beyond := int(math.Ceil(math.Log2(max(float64(broken)/fewBroken, 1))))
 	proof, doubt = min(proofBits+beyond, maxBits), min(doubtBits+beyond, maxBits)
-	var many int64 // have j bits or more, each less than a proof by itself
+	var many int64 // how many values have from j to proof-1 bits
 	for j := proof - 1; j >= proofBits; j-- {
 		var p pool
 		many += s.strongest[j]
@@ -98,11 +98,11 @@ func (s *suspects) need(broken int64) (proof, doubt int) {
 	return proof, doubt
 }
 
-// pool counts events by the bits of evidence that each of them is worth: an event of n
-// bits happens by chance once in 2^n trials.
+// pool counts events by their evidence in bits. Chance causes an event of n bits in one of 2^n
+// trials.
 type pool [maxBits + 1]int64
 
-// maxBits is the evidence of what chance cannot explain.
+// maxBits is the most evidence. Chance practically never causes such an event.
 const maxBits = 64
 
 // add counts n events.
@@ -118,10 +118,10 @@ func (p *pool) merge(other *pool) {
 	}
 }
 
-// bits returns the bits of evidence of all events together, in as many trials: chance
-// makes n events or more of at least j bits, of which it makes m on average, with a
-// probability of at most m^n/n! (the bound of the Poisson distribution). The j that is
-// the least likely counts.
+// bits returns the evidence of all events together, in bits, given the number of trials. If
+// chance causes m events of at least j bits on average, it causes n or more of them with a
+// probability of at most m^n/n! (the bound of the Poisson distribution). bits uses the j with
+// the least probability.
 func (p *pool) bits(trials float64) (best float64) {
 	n := 0.
 	for j := maxBits; j >= 1; j-- {

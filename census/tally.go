@@ -9,37 +9,37 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 )
 
-// tally is the results of one pass over ids that are sorted by process value and
-// time.
+// tally is the result of one pass over the ids of a collection, or over a share of them, in the
+// order of process value and time.
 type tally struct {
 	axis    *axis
-	counts  []int64 // by bucket
-	trimmed int     // empty buckets that were before the first one
-	off     int64   // ids that no bucket holds
+	counts  []int64 // ids by bucket
+	trimmed int     // how many empty buckets trim removed at the beginning
+	off     int64   // ids outside all buckets
 
 	ids        int64
 	distinct   int64
 	bounds     sighting
 	future     sighting
-	early      sighting
-	duplicates sighting // counts the ids beyond the first of each
+	early      sighting // ids from before 2009
+	duplicates sighting // counts the second and later occurrences of ids
 	repeated   int64    // different ids that occur more than once
 
-	latest    uint32 // second after which the future begins
+	latest    uint32 // the last second that is not the future
 	processes int64
 	gaps      int64
-	top       []process // those with the most ids; once there are limit of them, that many are sorted
-	limit     int       // 0 is none
-	pending   process   // the last one, which the next may continue; without ids: none
-	faulty    []process // some of those with a fault, also of those in top
+	top       []process // the processes with the most ids; the first limit ones are sorted
+	limit     int       // how many of top a report lists; 0 means all
+	pending   process   // the last process, if it has ids: the next process value may continue it
+	faulty    []process // a few processes with a fault, some of which are also in top
 	singles   singles
 	history   *history
 	missing   gapSpans // of the current process
-	broken    int64    // judged process values
+	broken    int64    // number of judged process values, which have breaks
 	suspects  suspects
 }
 
-// sighting counts something and keeps the first examples.
+// sighting counts ids and keeps the first ones as examples.
 type sighting struct {
 	count    int64
 	examples []idset.Record
@@ -52,17 +52,16 @@ func (s *sighting) add(n int64, examples ...idset.Record) {
 
 func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
 
-// compareProcesses orders processes by how many ids they created, most first.
+// compareProcesses orders processes by the number of their ids, the greatest first.
 func compareProcesses(a, b *process) int {
 	return cmp.Or(-cmp.Compare(a.ids, b.ids), cmp.Compare(a.value, b.value))
 }
 
-// flush counts the last process.
+// flush adds the pending process to the tally.
 func (t *tally) flush() {
 	if p := &t.pending; p.ids > 0 {
 		t.processes++
-		// What is between two sequences is not a gap of either, and counters that do not
-		// count have none.
+		// The gaps of a shared value, and of counters that do not count up, are unknown.
 		if p.found[shared].bits < proofBits && p.found[noSequence].bits == 0 {
 			t.gaps += p.gaps
 		}
@@ -79,18 +78,18 @@ func (t *tally) flush() {
 	}
 }
 
-// list adds p to the processes with the most ids, if it has enough.
+// list adds p to the processes with the most ids, if it is one of them.
 func (t *tally) list(p *process) {
 	if t.isTop(p) {
 		t.settle(p)
 		t.top = append(t.top, *p)
-		if t.limit > 0 && len(t.top)%t.limit == 0 { // at limit for isTop, at twice that to drop the others
+		if t.limit > 0 && len(t.top)%t.limit == 0 { // at limit, which isTop needs, and at twice limit, to drop the others
 			t.sortTop()
 		}
 	}
 }
 
-// sortTop sorts the processes with the most ids and removes those beyond the limit.
+// sortTop sorts top and removes the processes beyond the limit.
 func (t *tally) sortTop() {
 	slices.SortFunc(t.top, func(a, b process) int { return compareProcesses(&a, &b) })
 	if n := len(t.top); t.limit > 0 && n > t.limit {
@@ -98,12 +97,12 @@ func (t *tally) sortTop() {
 	}
 }
 
-// isTop reports whether p may be among the processes with the most ids so far.
+// isTop reports whether p may be one of the processes with the most ids so far.
 func (t *tally) isTop(p *process) bool {
 	return t.limit == 0 || len(t.top) < t.limit || compareProcesses(p, &t.top[t.limit-1]) < 0
 }
 
-// settle takes from the ids of p what a report may show of it.
+// settle computes the timeline of p and releases its records.
 func (t *tally) settle(p *process) {
 	if p.timeline == nil {
 		p.timeline = make([]int64, t.axis.buckets())
@@ -114,11 +113,12 @@ func (t *tally) settle(p *process) {
 	p.Extent, p.more = idset.Extent{}, nil
 }
 
-// analyse counts the ids of l, on several goroutines.
+// analyse makes the tally of l, on several goroutines. The timeline has the given interval and
+// zone. limit is how many processes a report lists; 0 means all.
 func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, limit int) (*tally, error) {
 	shown := l.plausible
 	switch {
-	case shown.empty(): // show what there is
+	case shown.empty(): // no id is plausible: show the others
 		if shown = l.all; shown.empty() {
 			s := uint32(max(min(o.Now.Unix(), math.MaxUint32), 0))
 			shown = secondRange{s, s}
@@ -148,8 +148,8 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 	return all, nil
 }
 
-// visit counts the ids of one process value. After all those of a block it ends the use of
-// the extents of the last process.
+// visit is an idset.Visitor. It counts the ids of one process value. At the end of a process
+// block it settles the pending process, because its extents become invalid.
 func (t *tally) visit(e idset.Extent) {
 	switch p := &t.pending; {
 	case e.Len() > 0:
@@ -170,8 +170,8 @@ func (t *tally) trim() {
 	}
 }
 
-// core returns the time that a timeline is best for: that of all ids, unless the
-// thousandth part of them at either end makes it more than four times as long.
+// core returns the time for the timeline. That is the time of all plausible ids, unless it is
+// more than farFactor times as long as without one in farShare ids at each end.
 func (l *foundIDs) core() secondRange {
 	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
