@@ -207,18 +207,19 @@ func (c *Census) Units() int64 { return int64(c.places) }
 // EndEarly marks the census as incomplete: later reports give why in Report.Partial.
 func (c *Census) EndEarly(why string) { c.partial = why }
 
-// Read reads in to its end and adds its ids. The name identifies the source in errors and
-// reports.
+// Read adds all ids of a source. It reads the source from the reader in; name identifies the
+// source in errors and reports.
 //
-// If reading stops early, Read returns an error with the reason and the position in the
-// source. It wraps [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], the error of in or
-// the cause of ctx. Ids that were read before still count, and Source.Error in the report
-// has the error.
+// If reading stops before the end of the source, Read returns an error with the reason and
+// the position. The error wraps [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], the
+// error of the reader or the cause of ctx. Ids that were read before still count, and the
+// report has the error, too, in [Source].Error.
 //
-// An unreadable document or line is not an error if reading can continue behind it: it is
-// counted in [Source].Broken.
+// If a document or line is unreadable but reading can continue after it, that is not an
+// error; [Source].Broken counts it.
 //
-// If in hangs when ctx is done, Read returns and leaves a goroutine that waits for in.
+// If the reader blocks when ctx is done, Read returns and leaves a goroutine waiting for the
+// reader.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 	return c.ReadCollection(ctx, name, "", in)
 }

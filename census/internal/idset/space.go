@@ -36,8 +36,8 @@ func (p *Space) Fit() error {
 	return nil
 }
 
-// Settle is called before visits. If some records are on disk, it moves all others there, too,
-// so that visits can use the memory.
+// Settle prepares the sets for visits. If some records are on disk, it moves the others to
+// disk, too, so that visits can use the memory.
 func (p *Space) Settle() error {
 	if p.Disk == nil {
 		return nil
