@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 const root = "../../"
@@ -16,10 +18,7 @@ const root = "../../"
 // readPage returns a page of the folder docs.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(root + "docs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile(root + "docs/" + name))(t)
 	return string(text)
 }
 

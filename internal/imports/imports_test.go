@@ -16,12 +16,13 @@ import (
 	"unicode"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 const module = "github.com/oidkit/oid/"
 
 // forTests are the packages that only tests and benchmarks import.
-var forTests = []string{"internal/imports", "internal/interop", "internal/lockfaults", "internal/testenv", "store/internal/storetest"}
+var forTests = []string{"internal/imports", "internal/interop", "internal/lockfaults", "internal/testenv", "lock/internal/locktest", "store/internal/storetest"}
 
 // isForTests reports whether room is one of forTests or below one.
 func isForTests(room string) bool {
@@ -69,7 +70,6 @@ var allowed = map[string][]string{
 	"lock/internal/engine":          {},
 	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
-	"lock/internal/locktest":        {"lock", "gpid"},
 	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden"},
 	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each", "internal/hidden"},
 	"server/internal/page":          {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/query", "internal/timerange", "server/wire"},
@@ -126,9 +126,7 @@ func list(t *testing.T) []goPackage {
 		}
 		packages = append(packages, p)
 		for _, dir := range []string{p.Dir, path.Dir(p.Dir)} { // or go test would not see that packages came or changed
-			if _, err := os.ReadDir(dir); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(os.ReadDir(dir))(t)
 		}
 	}
 }
@@ -185,10 +183,7 @@ func TestDirections(t *testing.T) {
 // that embed it.
 func TestClientIsSmall(t *testing.T) {
 	for _, room := range []string{"server/wire", "server/client"} {
-		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+room).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testenv.Must(exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+room).Output())(t)
 		for dep := range strings.FieldsSeq(string(out)) {
 			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client", "internal/backoff"}, to) {
 				t.Errorf("%s depends on %s", room, dep)
@@ -215,10 +210,7 @@ func engines(packages []goPackage) map[string][]string {
 // Each engine is named by its contract, and its name is left out of errors that a user sees.
 func TestEnginesAreKnown(t *testing.T) {
 	for contract, all := range engines(list(t)) {
-		page, err := os.ReadFile(root + contract + "/doc.go")
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := testenv.Must(os.ReadFile(root + contract + "/doc.go"))(t)
 		intro, _, _ := strings.Cut(string(page), "\n// # ")
 		for _, room := range all {
 			name := path.Base(room)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // The module objectid requires no other module, and so has no go.sum. Its go line is the
@@ -16,10 +18,7 @@ import (
 func TestObjectidAsksForNothing(t *testing.T) {
 	const oldest, tooOld = "1.24.0", "1.23.0" // Go 1.21.0 and 1.22.0 do not find a toolchain "1.24"
 	folder := filepath.Join(root, "objectid")
-	mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := testenv.Must(os.ReadFile(filepath.Join(folder, "go.mod")))(t)
 	for _, line := range []string{"module github.com/oidkit/oid/objectid", "go " + oldest} {
 		if !slices.Contains(strings.Split(string(mod), "\n"), line) {
 			t.Errorf("objectid/go.mod has no line %q:\n%s", line, mod)
@@ -33,9 +32,7 @@ func TestObjectidAsksForNothing(t *testing.T) {
 	}
 	vet := func(version string) (string, error) {
 		file := filepath.Join(t.TempDir(), "go.mod")
-		if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(mod), oldest, version)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(mod), oldest, version)), 0o644))
 		cmd := exec.CommandContext(t.Context(), "go", "vet", "-stdversion", "-modfile", file, "./...")
 		cmd.Dir = folder
 		out, err := cmd.CombinedOutput()

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // registryParts are the parts of package registry by the prefix of their files, each above
@@ -28,27 +30,18 @@ func TestPartsOfRegistry(t *testing.T) {
 	const folder = root + "registry/"
 	files := token.NewFileSet()
 	var parsed []*ast.File
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := testenv.Must(os.ReadDir(folder))(t)
 	for _, e := range entries {
 		name := e.Name()
 		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_other.go") {
 			continue
 		}
-		f, err := parser.ParseFile(files, folder+name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testenv.Must(parser.ParseFile(files, folder+name, nil, 0))(t)
 		parsed = append(parsed, f)
 	}
 	uses := map[*ast.Ident]types.Object{}
 	conf := types.Config{Importer: importer.ForCompiler(files, "gc", exports(t, "registry"))}
-	pkg, err := conf.Check(module+"registry", files, parsed, &types.Info{Uses: uses})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := testenv.Must(conf.Check(module+"registry", files, parsed, &types.Info{Uses: uses}))(t)
 	seen := map[string]bool{}
 	for id, to := range uses {
 		if to.Pkg() != pkg || to.Name() == "Registry" {
@@ -75,10 +68,7 @@ func part(file string) int {
 // exports returns what the compiler says of the packages that a package of the module imports.
 func exports(t *testing.T, room string) importer.Lookup {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", module+room).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testenv.Must(exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", module+room).Output())(t)
 	where := map[string]string{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct{ ImportPath, Export string }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/internal/query"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -41,14 +42,8 @@ func TestBSONIsTheDriversOwn(t *testing.T) {
 	d, o := bson.ObjectID(id), bson.ObjectID(other)
 	theirs := driverDocument{d, o, &d, []bson.ObjectID{o, d}, map[string]bson.ObjectID{"x": d}, d}
 
-	ourBytes, err := bson.Marshal(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirBytes, err := bson.Marshal(theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ourBytes := testenv.Must(bson.Marshal(ours))(t)
+	theirBytes := testenv.Must(bson.Marshal(theirs))(t)
 	if !bytes.Equal(ourBytes, theirBytes) {
 		t.Errorf("we write\n%v\nthe driver writes\n%v", bson.Raw(ourBytes), bson.Raw(theirBytes))
 	}
@@ -66,10 +61,7 @@ func TestBSONIsTheDriversOwn(t *testing.T) {
 }
 
 func TestBSONWithoutID(t *testing.T) {
-	b, err := bson.Marshal(document{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(bson.Marshal(document{}))(t)
 	want, _ := bson.Marshal(bson.D{{Key: "ref", Value: nil}, {Key: "ptr", Value: nil}})
 	if !bytes.Equal(b, want) {
 		t.Errorf("a document of zero ids is %v, want %v", bson.Raw(b), bson.Raw(want))
@@ -100,10 +92,7 @@ func TestBSONOfOtherTypesIsRefused(t *testing.T) {
 		bson.JavaScript("hello w"), bson.Symbol("hello w"),
 		bson.DBPointer{DB: "x", Pointer: bson.ObjectID(id)},
 	} {
-		b, err := bson.Marshal(bson.D{{Key: "_id", Value: value}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(bson.Marshal(bson.D{{Key: "_id", Value: value}}))(t)
 		back := document{ID: id}
 		if err := bson.Unmarshal(b, &back); !errors.Is(err, objectid.ErrInvalid) || back.ID != id {
 			t.Errorf("%T %v: %v, left %v", value, value, err, back.ID)
@@ -129,16 +118,9 @@ func TestFilterIsAQuery(t *testing.T) {
 	for _, r := range []objectid.Range{r, {From: r.From}, {To: r.To}, {}} {
 		// The order of $gte and $lt means nothing: that of the map is random.
 		var fromMap, fromText map[string]map[string]objectid.ID
-		b, err := bson.Marshal(r.Filter())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := bson.Unmarshal(b, &fromMap); err != nil {
-			t.Fatal(err)
-		}
-		if err := bson.UnmarshalExtJSON([]byte(extended.Write(r, "", "")), true, &fromText); err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(bson.Marshal(r.Filter()))(t)
+		testenv.NoError(t, bson.Unmarshal(b, &fromMap))
+		testenv.NoError(t, bson.UnmarshalExtJSON([]byte(extended.Write(r, "", "")), true, &fromText))
 		if !reflect.DeepEqual(fromMap, fromText) {
 			t.Errorf("Filter is %v, Extended JSON %v", fromMap, fromText)
 		}

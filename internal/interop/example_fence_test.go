@@ -69,18 +69,11 @@ func fencedWrites(t *testing.T, write func(body string, fence uint64) error, sto
 }
 
 func TestFencesInPostgres(t *testing.T) {
-	db, err := sql.Open("pgx", testenv.PostgresURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sql.Open("pgx", testenv.PostgresURL(t)))(t)
 	defer db.Close()
 	db.SetMaxOpenConns(1) // the table is one of its connection
-	if _, err := db.Exec("CREATE TEMPORARY TABLE reports (name text PRIMARY KEY, body text, fence bigint NOT NULL DEFAULT 0)"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("INSERT INTO reports (name) VALUES ('november')"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec("CREATE TEMPORARY TABLE reports (name text PRIMARY KEY, body text, fence bigint NOT NULL DEFAULT 0)"))(t)
+	testenv.Must(db.Exec("INSERT INTO reports (name) VALUES ('november')"))(t)
 	fencedWrites(t, func(body string, fence uint64) error {
 		return writePostgres(t.Context(), db, "november", body, fence)
 	}, func() (body string) {
@@ -92,10 +85,7 @@ func TestFencesInPostgres(t *testing.T) {
 }
 
 func TestFencesInMongoDB(t *testing.T) {
-	client, err := mongo.Connect(options.Client().ApplyURI(testenv.MongoDB(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := testenv.Must(mongo.Connect(options.Client().ApplyURI(testenv.MongoDB(t))))(t)
 	defer client.Disconnect(context.Background())
 	reports := client.Database("fences").Collection("reports")
 	t.Cleanup(func() { _ = reports.Drop(context.Background()) })

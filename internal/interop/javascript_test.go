@@ -22,36 +22,21 @@ const library = "../../js/"
 // other packages of npm by the folders that they are in, and returns its output.
 func node(t *testing.T, source string, packages map[string]string) string {
 	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		testenv.Missing(t, "no Node.js: apt-get install nodejs")
-	}
-	ours, err := filepath.Abs(library)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.Program(t, "node", "nodejs")
+	ours := testenv.Must(filepath.Abs(library))(t)
 	dir := t.TempDir()
 	link := func(name, to string) {
 		at := filepath.Join(dir, "node_modules", name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(to, at); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		testenv.NoError(t, os.Symlink(to, at))
 	}
 	link("@oidkit/objectid", ours)
 	for name, folder := range packages {
 		link(name, filepath.Join(folder, name))
 	}
 	file := filepath.Join(dir, "main.mjs")
-	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), "node", file).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return string(out)
+	testenv.NoError(t, os.WriteFile(file, []byte(source), 0o644))
+	return testenv.Run(t, exec.CommandContext(t.Context(), program, file))
 }
 
 const checks = `
@@ -150,19 +135,14 @@ if (isMainThread) {
 	for id := range strings.FieldsSeq(out) {
 		values[id[8:18]] = true
 	}
-	source, err := os.ReadFile(library + "objectid.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := testenv.Must(os.ReadFile(library + "objectid.js"))(t)
 	dir := t.TempDir()
 	script, blob := filepath.Join(dir, "snapshot.cjs"), filepath.Join(dir, "snapshot.blob")
 	program := strings.ReplaceAll(string(source), "export class", "class") + `
 const before = String(ObjectId.generate())
 require('v8').startupSnapshot.setDeserializeMainFunction(() => console.log(before, String(ObjectId.generate())))
 `
-	if err := os.WriteFile(script, []byte(program), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(script, []byte(program), 0o644))
 	for i, arguments := range [][]string{{"--build-snapshot", script}, nil, nil} {
 		out, err := exec.CommandContext(t.Context(), "node", append([]string{"--snapshot-blob", blob}, arguments...)...).Output()
 		if err != nil {
@@ -179,10 +159,7 @@ require('v8').startupSnapshot.setDeserializeMainFunction(() => console.log(befor
 
 // bson takes the ids for its own, and the blocks of the README run.
 func TestJavaScriptWithBSON(t *testing.T) {
-	readme, err := os.ReadFile(library + "README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := testenv.Must(os.ReadFile(library + "README.md"))(t)
 	seven := map[string]string{"bson": testenv.NodeModules(t, "bson", "7.3.4")}
 	blocks := regexp.MustCompile("(?s)```js\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
 	if len(blocks) != 2 {
@@ -218,18 +195,11 @@ assert.deepEqual(Object.keys(id), ['hex'])
 // The whole class takes less than 700 bytes, minified and compressed.
 func TestJavaScriptIsSmall(t *testing.T) {
 	program := filepath.Join(testenv.NodeModules(t, "esbuild", "0.28.2"), "esbuild", "bin", "esbuild")
-	minified, err := exec.CommandContext(t.Context(), "node", program, "--minify", "--format=esm", library+"objectid.js").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	minified := testenv.Must(exec.CommandContext(t.Context(), "node", program, "--minify", "--format=esm", library+"objectid.js").Output())(t)
 	var small bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&small, gzip.BestCompression)
-	if _, err := w.Write(minified); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(w.Write(minified))(t)
+	testenv.NoError(t, w.Close())
 	if small.Len() >= 700 {
 		t.Errorf("%d bytes", small.Len())
 	}
@@ -241,13 +211,8 @@ func TestJavaScriptTypes(t *testing.T) {
 	modules := testenv.NodeModules(t, "typescript", "5.9.2")
 	dir := t.TempDir()
 	for _, name := range []string{"objectid.js", "objectid.d.ts", "bson.js", "bson.d.ts"} {
-		text, err := os.ReadFile(library + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.Must(os.ReadFile(library + name))(t)
+		testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
 	const program = `
 import { ObjectId, type Range } from './objectid.js'
@@ -262,9 +227,7 @@ new ObjectId()
 // @ts-expect-error
 id.hex = ''
 `
-	if err := os.WriteFile(filepath.Join(dir, "main.mts"), []byte(program), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(dir, "main.mts"), []byte(program), 0o644))
 	tsc := exec.CommandContext(t.Context(), "node", filepath.Join(modules, "typescript", "bin", "tsc"),
 		"--noEmit", "--strict", "--lib", "es2015", "--module", "nodenext", "--target", "es2022", filepath.Join(dir, "main.mts"))
 	if out, err := tsc.CombinedOutput(); err != nil {

@@ -12,16 +12,14 @@ import (
 	"github.com/rs/xid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
 // docs/migrate.md names every method of the types that people move from, and only
 // methods that objectid.ID has.
 func TestMigrateNamesEveryMethod(t *testing.T) {
-	text, err := os.ReadFile("../../docs/migrate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile("../../docs/migrate.md"))(t)
 	_, page, _ := strings.Cut(string(text), "## From bson.ObjectID")
 	ofBSON, ofXID, _ := strings.Cut(page, "## From rs/xid")
 	ofXID, _, _ = strings.Cut(ofXID, "## From mgo")
@@ -55,24 +53,15 @@ var readmes = []struct {
 
 // All that the READMEs of ulid, xid and google/uuid show has its row.
 func TestMigrateAnswersREADMEs(t *testing.T) {
-	text, err := os.ReadFile("../../docs/migrate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile("../../docs/migrate.md"))(t)
 	_, section, found := strings.Cut(string(text), "## What ulid, xid and google/uuid show in their READMEs")
 	section, _, _ = strings.Cut(section, "\n## ")
 	if !found {
 		t.Fatal("docs/migrate.md has no such section")
 	}
 	for _, r := range readmes {
-		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", r.module).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		readme, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "README.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := testenv.Must(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", r.module).Output())(t)
+		readme := testenv.Must(os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "README.md")))(t)
 		things := map[string]bool{}
 		for _, m := range regexp.MustCompile(r.shown).FindAllStringSubmatch(string(readme), -1) {
 			things[m[1]] = true

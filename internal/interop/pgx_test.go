@@ -25,15 +25,9 @@ func TestPgx(t *testing.T) {
 		{"simple", pgx.QueryExecModeSimpleProtocol, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config, err := pgx.ParseConfig(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			config := testenv.Must(pgx.ParseConfig(url))(t)
 			config.DefaultQueryExecMode = c.mode
-			conn, err := pgx.ConnectConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := testenv.Must(pgx.ConnectConfig(t.Context(), config))(t)
 			defer conn.Close(t.Context())
 			id, other := objectid.New(), objectid.New()
 			for _, q := range []struct {
@@ -57,7 +51,7 @@ func TestPgx(t *testing.T) {
 				}
 			}
 			var n int
-			err = conn.QueryRow(t.Context(), "SELECT count(*) FROM docs WHERE raw = ANY($1)", []objectid.ID{id, other}).Scan(&n)
+			err := conn.QueryRow(t.Context(), "SELECT count(*) FROM docs WHERE raw = ANY($1)", []objectid.ID{id, other}).Scan(&n)
 			if c.lists && (err != nil || n != 2) || !c.lists && err == nil {
 				t.Errorf("a list of two ids finds %d documents, %v", n, err)
 			}
@@ -67,22 +61,15 @@ func TestPgx(t *testing.T) {
 
 // What "oid range" writes for PostgreSQL and for columns of text finds what it says.
 func TestConditionsInPostgreSQL(t *testing.T) {
-	conn, err := pgx.Connect(t.Context(), testenv.PostgresURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(pgx.Connect(t.Context(), testenv.PostgresURL(t)))(t)
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "CREATE TEMPORARY TABLE docs (postgres BYTEA, sqltext TEXT)"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(conn.Exec(t.Context(), "CREATE TEMPORARY TABLE docs (postgres BYTEA, sqltext TEXT)"))(t)
 	ids := []string{
 		"6ae681000000000000000001", "6ae68100bcf86cd799000000", "6ae68100bcf86cd799ffffff", "6ae68100bcf86cd798ffffff",
 		"6ae680ffbcf86cd799ffffff", "6b0e0e00bcf86cd799000000",
 	}
 	for _, id := range ids {
-		if _, err := conn.Exec(t.Context(), "INSERT INTO docs VALUES ($1, $2)", objectid.MustParse(id), id); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(conn.Exec(t.Context(), "INSERT INTO docs VALUES ($1, $2)", objectid.MustParse(id), id))(t)
 	}
 	month := objectid.Range{From: objectid.MustParse("6ae681000000000000000000"), To: objectid.MustParse("6b0e0e000000000000000000")}
 	for _, f := range query.Languages {

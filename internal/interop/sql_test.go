@@ -10,15 +10,13 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
 func openSQLite(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db")))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -41,9 +39,7 @@ func TestSQLColumns(t *testing.T) {
 	mustExec(t, db, "INSERT INTO docs VALUES (?, ?, ?, ?)", id, objectid.Hex{ID: id}, objectid.ID{}, objectid.Hex{})
 
 	var rawType, hexType, parentType, noteType, hexText string
-	if err := db.QueryRow("SELECT typeof(raw), typeof(hex), typeof(parent), typeof(note), hex FROM docs").Scan(&rawType, &hexType, &parentType, &noteType, &hexText); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRow("SELECT typeof(raw), typeof(hex), typeof(parent), typeof(note), hex FROM docs").Scan(&rawType, &hexType, &parentType, &noteType, &hexText))
 	if rawType != "blob" || hexType != "text" || parentType != "null" || noteType != "null" || hexText != id.String() {
 		t.Errorf("stored as %s, %s (%s), %s and %s", rawType, hexType, hexText, parentType, noteType)
 	}
@@ -51,9 +47,7 @@ func TestSQLColumns(t *testing.T) {
 	var raw, fromHex objectid.ID
 	var hex objectid.Hex
 	parent := id
-	if err := db.QueryRow("SELECT raw, hex, hex, parent FROM docs").Scan(&raw, &fromHex, &hex, &parent); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRow("SELECT raw, hex, hex, parent FROM docs").Scan(&raw, &fromHex, &hex, &parent))
 	if raw != id || fromHex != id || hex.ID != id || !parent.IsZero() {
 		t.Errorf("read %v, %v, %v and %v, want %v and zero", raw, fromHex, hex, parent, id)
 	}
@@ -90,10 +84,7 @@ func TestSQLRange(t *testing.T) {
 	mustExec(t, db, "CREATE TABLE docs (raw BLOB PRIMARY KEY, hex TEXT UNIQUE) WITHOUT ROWID")
 	start := time.Unix(1_800_000_000, 0)
 	var now time.Time
-	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testenv.Must(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))(t)
 	var want []objectid.ID
 	for s := range 100 {
 		now = start.Add(time.Duration(s) * time.Second)
@@ -107,10 +98,7 @@ func TestSQLRange(t *testing.T) {
 	for column, condition := range map[string]func(string, int) (string, []any){"raw": r.SQL, "hex": r.SQLHex} {
 		for _, first := range []int{0, 1} { // SQLite takes both kinds of placeholders
 			where, args := condition(column, first)
-			rows, err := db.Query("SELECT "+column+" FROM docs WHERE "+where+" ORDER BY "+column, args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := testenv.Must(db.Query("SELECT "+column+" FROM docs WHERE "+where+" ORDER BY "+column, args...))(t)
 			var got []objectid.ID
 			for rows.Next() {
 				var id objectid.ID

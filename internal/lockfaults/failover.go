@@ -1,7 +1,6 @@
 package lockfaults
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,23 +9,17 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// isPrimary returns an error while a server is not a primary. It hangs up when it
-// becomes one.
-func isPrimary(s *testenv.RedisServer) error {
-	role, err := s.Try("ROLE")
-	if err == nil && !strings.HasPrefix(role, "master") {
-		err = errors.New(role)
-	}
-	return err
-}
-
-// promote kills a primary of a URL and waits until its replica has its place.
-func (l *lab) promote(url string, primary, replica *testenv.RedisServer) {
+// promote kills a primary of a URL, does what is to happen then, and waits until its replica
+// has its place.
+func (l *lab) promote(url string, primary, replica *testenv.RedisServer, then ...func()) {
 	l.t.Helper()
 	l.startLate(url)
 	from := time.Now()
 	primary.Kill()
-	testenv.Await(l.t, "failover", func() error { return isPrimary(replica) })
+	for _, f := range then {
+		f()
+	}
+	replica.Await("master", "ROLE")
 	l.outage = time.Since(from)
 }
 
@@ -84,26 +77,16 @@ func newcomer(l *lab) {
 func lostWrites(l *lab) {
 	set := testenv.RedisSentinel(l.t, 0)
 	l.server = set.Replica
-	replica, err := os.FindProcess(set.Replica.PID())
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	replica := testenv.Must(os.FindProcess(set.Replica.PID()))(l.t)
 	signal := func(s os.Signal) {
-		if err := replica.Signal(s); err != nil {
-			l.t.Fatal(err)
-		}
+		testenv.NoError(l.t, replica.Signal(s))
 	}
 	signal(stopSignal)
 	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // or the writes would wait in the socket
 	l.holds(l.start("holder", set.URL(), 0, wait))
 	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
 	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
-	l.startLate(set.URL())
-	from := time.Now()
-	set.Primary.Kill()
-	signal(continueSignal)
-	testenv.Await(l.t, "failover", func() error { return isPrimary(set.Replica) })
-	l.outage = time.Since(from)
+	l.promote(set.URL(), set.Primary, set.Replica, func() { signal(continueSignal) })
 	time.Sleep(4 * TTL)
 }
 

@@ -116,23 +116,13 @@ func (l *lab) prepare(name string, o order) *worker {
 func (l *lab) launch(name string, o order) *worker {
 	l.t.Helper()
 	o.Subject, o.TTL = l.subject.Name, l.ttl
-	text, err := json.Marshal(o)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(o))(l.t)
 	w := &worker{name: name, cmd: exec.Command(cmp.Or(o.program, os.Args[0]))}
 	w.cmd.Env = append(os.Environ(), variable+"="+string(text))
 	w.cmd.Stderr = &w.stderr
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if w.stdin, err = w.cmd.StdinPipe(); err != nil {
-		l.t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
+	out := testenv.Must(w.cmd.StdoutPipe())(l.t)
+	w.stdin = testenv.Must(w.cmd.StdinPipe())(l.t)
+	testenv.NoError(l.t, w.cmd.Start())
 	l.workers = append(l.workers, w)
 	w.read.Go(func() { l.collect(w, out) })
 	return w
@@ -230,9 +220,7 @@ func (l *lab) freeze(w *worker) (resume func()) {
 }
 
 func (w *worker) signal(t testing.TB, s os.Signal) {
-	if err := w.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.cmd.Process.Signal(s))
 }
 
 // stop tells all workers to finish and waits until they have.

@@ -124,13 +124,8 @@ func goCommand(args ...string) (string, error) {
 // minute back behind the true time.
 func steppedClock(l *lab) {
 	l.server = testenv.Redis(l.t) // or the test is skipped, before what takes minutes the first time
-	if _, err := exec.LookPath("go"); err != nil {
-		testenv.Missing(l.t, "the go command is not installed")
-	}
-	program, err := steppable()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	testenv.Program(l.t, "go", "golang")
+	program := testenv.Must(steppable())(l.t)
 	holder := l.prepare("holder", order{URL: l.server.URL(), Wait: wait, program: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), program.Fd())})
 	holder.begin()
 	l.holds(holder)

@@ -10,9 +10,6 @@ import (
 // a page.
 func Axe(t testing.TB) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(npm(t, "axe-core", "4.14.1"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := Must(os.ReadFile(filepath.Join(NodeModules(t, "axe-core", "4.14.1"), "axe-core", "axe.min.js")))(t)
 	return string(source)
 }

@@ -29,16 +29,10 @@ func RedisAt(t testing.TB, skew time.Duration, args ...string) *RedisServer {
 // clockLibrary compiles the library that makes clocks wrong.
 func clockLibrary(t testing.TB) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		Missing(t, "gcc is not installed: apt-get install gcc libc6-dev")
-	}
+	gcc := Program(t, "gcc", "gcc libc6-dev")
 	source := filepath.Join(t.TempDir(), "clock.c")
-	if err := os.WriteFile(source, clockSource, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(source, clockSource, 0o644))
 	library := source + ".so"
-	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-O2", "-o", library, source).CombinedOutput(); err != nil {
-		t.Fatalf("compile the clock: %v\n%s", err, out)
-	}
+	Run(t, exec.Command(gcc, "-shared", "-fPIC", "-O2", "-o", library, source))
 	return library
 }

@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"strconv"
@@ -29,19 +28,13 @@ func RedisCluster(t testing.TB, replicas int) []*RedisServer {
 		create = append(create, n.Addr)
 	}
 	create = append(create, "--cluster-replicas", strconv.Itoa(replicas), "--cluster-yes")
-	if out, err := exec.Command("redis-cli", create...).CombinedOutput(); err != nil {
-		t.Fatalf("create the cluster: %v\n%s", err, out)
-	}
-	for _, n := range nodes {
-		Await(t, "state of the cluster", func() error {
-			if info := n.CLI("CLUSTER", "INFO"); !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
-				return errors.New(info)
-			}
-			if role := n.CLI("ROLE"); strings.HasPrefix(role, "slave") && !strings.Contains(role, "connected") {
-				return errors.New(role)
-			}
-			return nil
-		})
+	Run(t, exec.Command("redis-cli", create...))
+	for i, n := range nodes {
+		n.Await("cluster_state:ok", "CLUSTER", "INFO")
+		n.Await(fmt.Sprintf("cluster_known_nodes:%d", len(nodes)), "CLUSTER", "INFO")
+		if i >= primaries {
+			n.Await("connected", "ROLE")
+		}
 	}
 	return nodes
 }

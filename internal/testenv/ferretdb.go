@@ -2,10 +2,8 @@ package testenv
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,52 +30,43 @@ func MongoDB(t testing.TB) (uri string) {
 // fewer types and uses no index for a range.
 func RealMongoDB(t testing.TB) bool {
 	t.Helper()
-	about := askMongoDB(t, "buildInfo")
-	return about != nil && !strings.Contains(about.String(), `"ferretdb`) // its version and features
-}
-
-// askMongoDB returns what the server that OID_TEST_MONGODB names answers to a command,
-// or nil if there is none.
-func askMongoDB(t testing.TB, command string) bson.Raw {
-	t.Helper()
 	server := os.Getenv("OID_TEST_MONGODB")
 	if server == "" {
-		return nil
+		return false
 	}
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	var about bson.Raw
+	err := withMongoDB(server, func(ctx context.Context, c *mongo.Client) (err error) {
+		about, err = c.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw()
+		return err
+	})
+	if err != nil {
+		t.Fatalf("OID_TEST_MONGODB: %v", err)
+	}
+	return !strings.Contains(about.String(), `"ferretdb`) // its version and features
+}
+
+// withMongoDB calls do with a client of a server.
+func withMongoDB(server string, do func(context.Context, *mongo.Client) error) error {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	client, err := mongo.Connect(options.Client().ApplyURI(server).SetServerSelectionTimeout(10 * time.Second))
 	if err != nil {
-		t.Fatalf("OID_TEST_MONGODB: %v", err)
+		return err
 	}
 	defer client.Disconnect(ctx)
-	answer, err := client.Database("admin").RunCommand(ctx, bson.D{{Key: command, Value: 1}}).Raw()
-	if err != nil {
-		t.Fatalf("OID_TEST_MONGODB: %v", err)
-	}
-	return answer
+	return do(ctx, client)
 }
 
 // FerretDB starts a FerretDB and returns the URL of an empty database on it, and
 // the process, for tests that end it.
 func FerretDB(t testing.TB) (uri string, server *Process) {
 	t.Helper()
-	Long(t, "starts FerretDB")
-	program, err := buildFerretDB()
-	if err != nil {
-		Missing(t, fmt.Sprintf("FerretDB cannot be built: %v; it needs the Go command and its module proxy, or set OID_TEST_MONGODB to the URL of a MongoDB server", err))
-	}
-	p := Start(t, program, t.TempDir())
+	p := Start(t, built(t, "FerretDB"), t.TempDir())
 	uri = p.Line(t, func(line string) (string, bool) {
 		return line, strings.HasPrefix(line, "mongodb://")
 	})
 	return uri + "test", p
 }
-
-// buildFerretDB builds the nested module ferretdb. The first time takes a minute.
-var buildFerretDB = sync.OnceValues(func() (string, error) {
-	return buildNested("ferretdb", "-tags", "ferretdb_no_postgresql")
-})
 
 // database returns the URL of a database of a new name on the server, which is
 // dropped when the test ends.
@@ -86,15 +75,8 @@ func database(t testing.TB, server string) string {
 	name := "oid_test_" + objectid.New().String()
 	uri := withDatabase(server, name)
 	t.Cleanup(func() {
-		ctx, stop := context.WithTimeout(context.Background(), patience)
-		defer stop()
-		client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second))
+		err := withMongoDB(uri, func(ctx context.Context, c *mongo.Client) error { return c.Database(name).Drop(ctx) })
 		if err != nil {
-			t.Errorf("drop database %s: %v", name, err)
-			return
-		}
-		defer client.Disconnect(ctx)
-		if err := client.Database(name).Drop(ctx); err != nil {
 			t.Errorf("drop database %s: %v", name, err)
 		}
 	})

@@ -11,12 +11,7 @@ import (
 // "kubernetes" or "compose".
 func CheckManifest(t testing.TB, what, text string) string {
 	t.Helper()
-	Long(t, "builds a checker of manifests")
-	program, err := buildNested("manifests")
-	if err != nil {
-		Missing(t, "the checker of manifests cannot be built: "+err.Error()+"; it needs the Go command and its module proxy")
-	}
-	check := exec.CommandContext(t.Context(), program, what)
+	check := exec.CommandContext(t.Context(), built(t, "manifests"), what)
 	check.Stdin = strings.NewReader(text)
 	out, err := check.CombinedOutput()
 	if err != nil {

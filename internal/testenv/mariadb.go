@@ -12,13 +12,7 @@ import (
 func MariaDB(t testing.TB) (client []string) {
 	t.Helper()
 	Long(t, "starts MariaDB")
-	server, err := exec.LookPath("mariadbd")
-	if err != nil {
-		server = "/usr/sbin/mariadbd" // which is not in the path of every user
-	}
-	if _, err := exec.LookPath(server); err != nil {
-		Missing(t, "MariaDB is not installed: apt-get install mariadb-server-core mariadb-client-core")
-	}
+	server := Program(t, "mariadbd", "mariadb-server-core mariadb-client-core")
 	folder := sharedFolder(t)
 	socket := filepath.Join(folder, "socket")
 	name, args := unprivileged(t, server, []string{
@@ -38,8 +32,6 @@ func MariaDB(t testing.TB) (client []string) {
 	defer tables.Close()
 	create := exec.Command(client[0], append(client[1:], "mysql")...)
 	create.Stdin = tables
-	if out, err := create.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", create, err, out)
-	}
+	Run(t, create)
 	return append(client, "shop")
 }

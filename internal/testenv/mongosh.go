@@ -13,5 +13,5 @@ func Mongosh(t testing.TB) string {
 	if path, err := exec.LookPath("mongosh"); err == nil {
 		return path
 	}
-	return filepath.Join(npm(t, "mongosh", "2.12.0"), ".bin", "mongosh")
+	return filepath.Join(NodeModules(t, "mongosh", "2.12.0"), ".bin", "mongosh")
 }

@@ -8,7 +8,28 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"testing"
 )
+
+// programs are what tests build or fetch once and keep, all of which TestFetch makes.
+var programs = map[string]func() (string, error){
+	"FerretDB":  sync.OnceValues(func() (string, error) { return buildNested("ferretdb", "-tags", "ferretdb_no_postgresql") }),
+	"manifests": func() (string, error) { return buildNested("manifests") },
+	"openapi":   func() (string, error) { return buildNested("openapi") },
+	"generator": generator,
+}
+
+// built returns the path of one of programs, or ends the test, see [Missing].
+func built(t testing.TB, name string) string {
+	t.Helper()
+	Long(t, "builds "+name)
+	path, err := programs[name]()
+	if err != nil {
+		Missing(t, fmt.Sprintf("%s cannot be built: %v; it needs the Go command and its module proxy (instead of FerretDB, OID_TEST_MONGODB may be the URL of a MongoDB server)", name, err))
+	}
+	return path
+}
 
 // buildNested builds the program in the module of that name beside this file, once
 // for its present state, and returns the path of the program. Modules of their own

@@ -24,13 +24,9 @@ var npmPackages = []string{
 	"typescript@5.9.2",
 }
 
-// NodeModules returns a folder for NODE_PATH with a package of npm in exactly this
-// version. npm fetches it on first use.
-func NodeModules(t testing.TB, name, version string) string { return npm(t, name, version) }
-
-// npm returns the folder node_modules with a package of npm in exactly this version,
-// and what it depends on. npm fetches it on first use.
-func npm(t testing.TB, name, version string) string {
+// NodeModules returns the folder node_modules, for NODE_PATH, with a package of npm in exactly
+// this version, and what it depends on. npm fetches it on first use.
+func NodeModules(t testing.TB, name, version string) string {
 	t.Helper()
 	Long(t, "runs Node.js")
 	if !slices.Contains(npmPackages, name+"@"+version) {

@@ -26,20 +26,12 @@ type Exchange struct {
 // the description. What is wrong fails the test.
 func CheckOpenAPI(t testing.TB, description []byte, exchanges []Exchange) {
 	t.Helper()
-	Long(t, "builds a checker of OpenAPI")
-	program, err := buildNested("openapi")
-	if err != nil {
-		Missing(t, "the OpenAPI validator cannot be built: "+err.Error()+"; it needs the Go command and its module proxy")
-	}
+	program := built(t, "openapi")
 	path := filepath.Join(t.TempDir(), "openapi.json")
-	if err := os.WriteFile(path, description, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(path, description, 0o644))
 	var lines bytes.Buffer
 	for _, e := range exchanges {
-		if err := json.NewEncoder(&lines).Encode(e); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, json.NewEncoder(&lines).Encode(e))
 	}
 	check := exec.CommandContext(t.Context(), program, path)
 	check.Stdin = &lines
@@ -56,11 +48,12 @@ func LintOpenAPI(t testing.TB, description []byte) {
 	t.Helper()
 	folder := t.TempDir()
 	for name, data := range map[string][]byte{"openapi.json": description, "ruleset.json": []byte(`{"extends": ["spectral:oas"]}`)} {
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, os.WriteFile(filepath.Join(folder, name), data, 0o644))
 	}
-	for _, lint := range linters(t) {
+	for _, lint := range [][]string{
+		{filepath.Join(NodeModules(t, "@stoplight/spectral-cli", "6.16.3"), ".bin", "spectral"), "lint", "--ruleset", "ruleset.json", "openapi.json"},
+		{filepath.Join(NodeModules(t, "@redocly/cli", "2.77.0"), ".bin", "redocly"), "lint", "openapi.json"},
+	} {
 		cmd := exec.CommandContext(t.Context(), lint[0], lint[1:]...)
 		cmd.Dir = folder
 		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
@@ -68,15 +61,6 @@ func LintOpenAPI(t testing.TB, description []byte) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
-	}
-}
-
-// linters returns the commands that check the file openapi.json.
-func linters(t testing.TB) [][]string {
-	t.Helper()
-	return [][]string{
-		{filepath.Join(npm(t, "@stoplight/spectral-cli", "6.16.3"), ".bin", "spectral"), "lint", "--ruleset", "ruleset.json", "openapi.json"},
-		{filepath.Join(npm(t, "@redocly/cli", "2.77.0"), ".bin", "redocly"), "lint", "openapi.json"},
 	}
 }
 
@@ -97,41 +81,18 @@ func generator() (string, error) {
 // writes.
 func GeneratedClient(t testing.TB, description []byte, args ...string) string {
 	t.Helper()
-	Long(t, "generates and builds a client")
-	program, err := generator()
-	if err != nil {
-		Missing(t, "the generator of clients cannot be built: "+err.Error()+"; it needs the Go command and its module proxy")
-	}
-	source, err := nested("generated")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := built(t, "generator")
+	source := Must(nested("generated"))(t)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
-		data, err := os.ReadFile(filepath.Join(source, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), description, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "api"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.CopyFS(folder, os.DirFS(source)))
+	NoError(t, os.WriteFile(filepath.Join(folder, "openapi.json"), description, 0o644))
+	NoError(t, os.Mkdir(filepath.Join(folder, "api"), 0o755))
 	run := func(name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = folder
 		cmd.Env = append(os.Environ(), "GOWORK=off")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-		}
-		return string(out)
+		return Run(t, cmd)
 	}
 	run(program, "-generate", "types,client", "-package", "api", "-o", "api/api.go", "openapi.json")
 	run("go", "build", "-o", "client", ".")

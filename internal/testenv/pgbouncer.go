@@ -1,16 +1,11 @@
 package testenv
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 var sharedPgBouncer shared[string]
@@ -31,12 +26,7 @@ func SharedPgBouncer(t testing.TB) string {
 func PgBouncer(t testing.TB, s *PostgresServer) string {
 	t.Helper()
 	Long(t, "starts pgbouncer")
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; exec.Command(program, "--version").Run() != nil {
-			Missing(t, "pgbouncer is not installed: apt-get install pgbouncer")
-		}
-	}
+	program := Program(t, "pgbouncer", "pgbouncer")
 	host, port, _ := strings.Cut(s.Addr, ":")
 	own := FreePort(t)
 	config := filepath.Join(sharedFolder(t), "pgbouncer.ini")
@@ -51,25 +41,10 @@ pool_mode = transaction
 default_pool_size = 10
 max_client_conn = 500
 `, host, port, postgresUser, own)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(config, []byte(text), 0o644))
 	name, args := unprivileged(t, program, []string{config})
 	p := Start(t, name, args...)
 	uri := postgresURL(fmt.Sprintf("127.0.0.1:%d", own))
-	Await(t, "answer of pgbouncer", func() error {
-		select {
-		case <-p.done:
-			t.Fatalf("pgbouncer ended: %s", p.Output())
-		default:
-		}
-		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
-		defer stop()
-		conn, err := pgx.Connect(ctx, uri+"&default_query_exec_mode=exec")
-		if err != nil {
-			return err
-		}
-		return conn.Close(ctx)
-	})
+	p.awaitAnswer(t, "pgbouncer", func() error { return execPostgres(uri+"&default_query_exec_mode=exec", "SELECT 1") })
 	return uri
 }

@@ -94,11 +94,10 @@ func newPostgres(t testing.TB, settings []string) *PostgresServer {
 	if programs == nil {
 		Missing(t, "PostgreSQL is not installed: apt-get install postgresql; or set OID_TEST_POSTGRES to the URL of a server")
 	}
-	s := &PostgresServer{
+	return &PostgresServer{
 		Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t, settings: settings,
 		bin: filepath.Dir(slices.Max(programs)), data: filepath.Join(sharedFolder(t), "data"),
 	}
-	return s
 }
 
 // URL returns the URL of its database.
@@ -121,14 +120,7 @@ func (s *PostgresServer) Start() {
 	name, args := unprivileged(s.t, filepath.Join(s.bin, "postgres"), args)
 	s.process = Start(s.t, name, args...)
 	s.t.Cleanup(s.Kill) // before that of Start, which ends the server alone: a process that was stopped would stay
-	Await(s.t, "answer of PostgreSQL", func() error {
-		select {
-		case <-s.process.done:
-			s.t.Fatalf("PostgreSQL ended: %s", s.process.Output())
-		default:
-		}
-		return s.Try("SELECT 1")
-	})
+	s.process.awaitAnswer(s.t, "PostgreSQL", func() error { return s.Try("SELECT 1") })
 }
 
 // Kill ends the server and its processes as kill -9 does, and waits until they are
@@ -141,15 +133,13 @@ func (s *PostgresServer) Kill() {
 	if pid := s.PID(); pid > 0 {
 		all = append(children(pid), pid)
 		for _, pid := range all {
-			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill()
-			}
+			_ = send(pid, os.Kill)
 		}
 	}
 	s.process.Stop()
 	for _, pid := range all {
 		Await(s.t, "end of a process of PostgreSQL", func() error {
-			if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+			if send(pid, syscall.Signal(0)) == nil {
 				return fmt.Errorf("process %d is there", pid)
 			}
 			return nil
@@ -163,19 +153,19 @@ func (s *PostgresServer) Kill() {
 func (s *PostgresServer) Signal(signal os.Signal) {
 	s.t.Helper()
 	pid := s.PID()
-	send := func(pid int) error {
-		p, err := os.FindProcess(pid)
-		if err == nil {
-			err = p.Signal(signal)
-		}
+	NoError(s.t, send(pid, signal))
+	for _, pid := range children(pid) {
+		_ = send(pid, signal) // one of a connection may have ended
+	}
+}
+
+// send sends a signal to a process.
+func send(pid int, signal os.Signal) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
 		return err
 	}
-	if err := send(pid); err != nil {
-		s.t.Fatalf("signal to PostgreSQL: %v", err)
-	}
-	for _, pid := range children(pid) {
-		_ = send(pid) // one of a connection may have ended
-	}
+	return p.Signal(signal)
 }
 
 // PID returns the process id of the server, or 0 if it has ended.
@@ -199,9 +189,14 @@ func (s *PostgresServer) Exec(statement string, args ...any) {
 
 // Try is Exec with an error, for a server that may not answer.
 func (s *PostgresServer) Try(statement string, args ...any) error {
+	return execPostgres(s.URL(), statement, args...)
+}
+
+// execPostgres runs a statement on the database at a URL, which has parameters.
+func execPostgres(url, statement string, args ...any) error {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	conn, err := pgx.Connect(ctx, s.URL()+"&connect_timeout=5")
+	conn, err := pgx.Connect(ctx, url+"&connect_timeout=5")
 	if err != nil {
 		return err
 	}
@@ -216,7 +211,5 @@ func (s *PostgresServer) run(program string, args ...string) {
 	name, args := unprivileged(s.t, filepath.Join(s.bin, program), args)
 	cmd := exec.Command(name, args...)
 	cmd.Dir = filepath.Dir(s.data)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", program, err, out)
-	}
+	Run(s.t, cmd)
 }

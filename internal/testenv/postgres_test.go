@@ -17,10 +17,7 @@ func TestPostgresKeepsItsFilesAndAddress(t *testing.T) {
 }
 
 func TestPgBouncerLendsTransactions(t *testing.T) {
-	conn, err := pgx.Connect(t.Context(), testenv.SharedPgBouncer(t)+"&default_query_exec_mode=exec")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(pgx.Connect(t.Context(), testenv.SharedPgBouncer(t)+"&default_query_exec_mode=exec"))(t)
 	defer conn.Close(t.Context())
 	var pid uint32
 	if err := conn.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil || pid == conn.PgConn().PID() {

@@ -126,6 +126,20 @@ func (p *Process) Line(t testing.TB, match func(line string) (found string, ok b
 	}
 }
 
+// awaitAnswer waits until check, which asks the server, returns nil. The test ends if the
+// server ends before that.
+func (p *Process) awaitAnswer(t testing.TB, server string, check func() error) {
+	t.Helper()
+	Await(t, "answer of "+server, func() error {
+		select {
+		case <-p.done:
+			t.Fatalf("%s ended: %s", server, p.Output())
+		default:
+		}
+		return check()
+	})
+}
+
 // Await calls check until it returns nil, and ends the test if that takes too
 // long. what names what is waited for.
 func Await(t testing.TB, what string, check func() error) {

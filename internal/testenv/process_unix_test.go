@@ -30,10 +30,7 @@ func gone(pid int) func() error {
 // its pid.
 func startSleeper(t *testing.T) (*testenv.Process, int) {
 	p := testenv.Start(t, "/bin/sh", "-c", "echo pid $$; exec sleep 1000")
-	pid, err := strconv.Atoi(p.Line(t, func(line string) (string, bool) { return strings.CutPrefix(line, "pid ") }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := testenv.Must(strconv.Atoi(p.Line(t, func(line string) (string, bool) { return strings.CutPrefix(line, "pid ") })))(t)
 	return p, pid
 }
 
@@ -59,13 +56,8 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestServerDiesWithItsParent$")
 	child.Env = append(os.Environ(), "OID_TESTENV_CHILD=1")
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := testenv.Must(child.StdoutPipe())(t)
+	testenv.NoError(t, child.Start())
 	defer child.Wait()
 	defer child.Process.Kill()
 	var pid int

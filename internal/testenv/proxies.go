@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,10 +14,7 @@ import (
 // each old text replaced by the new one after it. All old texts must be there.
 func DocBlock(t testing.TB, page, language string, n int, oldNew ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := Must(os.ReadFile(page))(t)
 	all := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(data, -1)
 	if len(all) <= n {
 		t.Fatalf("%s has %d blocks of %s", page, len(all), language)
@@ -70,16 +66,9 @@ func Caddy(t testing.TB, port int, site string) {
 func startProxy(t testing.TB, port int, folder, name, file, config string, args ...string) {
 	t.Helper()
 	Long(t, "starts "+name)
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if path, err = exec.LookPath("/usr/sbin/" + name); err != nil {
-			Missing(t, "no "+name+": apt-get install "+name)
-		}
-	}
+	path := Program(t, name, name)
 	file = filepath.Join(folder, file)
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(file, []byte(config), 0o600))
 	Start(t, path, append(args, file)...)
 	Await(t, name, func() error {
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -15,9 +15,7 @@ import (
 // "make test" that is without it.
 func TestWithoutRaceRuns(t *testing.T) {
 	const root = "../.."
-	if _, err := exec.LookPath("make"); err != nil {
-		Missing(t, "make is not installed: apt-get install make")
-	}
+	Program(t, "make", "make")
 	line, err := exec.Command("make", "-C", root, "-n", "test-plain-main").Output()
 	command := regexp.MustCompile(`-run '(\S+)' (\./.*)`).FindSubmatch(line)
 	if err != nil || command == nil {

@@ -32,41 +32,23 @@ func Redis(t testing.TB, args ...string) *RedisServer {
 // startRedis starts a redis-server by way of a command, which may be empty.
 func startRedis(t testing.TB, by, args []string) *RedisServer {
 	t.Helper()
-	for _, program := range []string{"redis-server", "redis-cli"} {
-		if _, err := exec.LookPath(program); err != nil {
-			Missing(t, program+" is not installed: apt-get install redis-server")
-		}
-	}
-	const attempts = 5 // somebody else may take the port before the server does
-	for i := 0; ; i++ {
-		port := strconv.Itoa(FreePort(t))
-		s := &RedisServer{Addr: "127.0.0.1:" + port, t: t}
-		s.command = slices.Concat(by, []string{"redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
-		err := s.start()
-		if err == nil {
-			return s
-		}
-		if i == attempts {
-			t.Fatal(err)
-		}
-	}
+	Program(t, "redis-cli", "redis-server")
+	port := strconv.Itoa(FreePort(t))
+	s := &RedisServer{Addr: "127.0.0.1:" + port, t: t}
+	s.command = slices.Concat(by, []string{Program(t, "redis-server", "redis-server"), "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
+	s.Start()
+	return s
 }
 
 // URL returns the server's URL.
 func (s *RedisServer) URL() string { return "redis://" + s.Addr }
 
-// start starts the server and waits until it answers.
-func (s *RedisServer) start() error {
+// Start starts the server, or starts it again after Kill with the same files, and waits until
+// it answers.
+func (s *RedisServer) Start() {
 	s.t.Helper()
 	s.process = Start(s.t, s.command[0], s.command[1:]...)
-	var ended error
-	Await(s.t, "answer of redis-server", func() error {
-		select {
-		case <-s.process.done:
-			ended = fmt.Errorf("redis-server ended: %s", s.process.Output())
-			return nil
-		default:
-		}
+	s.process.awaitAnswer(s.t, "redis-server", func() error {
 		out, err := s.run("PING")
 		// A server that wants a password is ready too.
 		if err == nil && out != "PONG" && !strings.HasPrefix(out, "NOAUTH") {
@@ -74,15 +56,6 @@ func (s *RedisServer) start() error {
 		}
 		return err
 	})
-	return ended
-}
-
-// Start starts the server again after Kill, with the same files.
-func (s *RedisServer) Start() {
-	s.t.Helper()
-	if err := s.start(); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // Kill ends the server as kill -9 does.
@@ -104,11 +77,7 @@ func (s *RedisServer) PID() int {
 // for scripts. An error reply ends the test.
 func (s *RedisServer) CLI(args ...string) string {
 	s.t.Helper()
-	out, err := s.Try(args...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return out
+	return Must(s.Try(args...))(s.t)
 }
 
 // Try is CLI with an error, for a server that may be about to hang up.
@@ -118,6 +87,18 @@ func (s *RedisServer) Try(args ...string) (string, error) {
 		return "", fmt.Errorf("redis-cli %q: %w: %s", args, err, out)
 	}
 	return out, nil
+}
+
+// Await waits until the reply to a command has a text in it.
+func (s *RedisServer) Await(text string, command ...string) {
+	s.t.Helper()
+	Await(s.t, fmt.Sprintf("%q in the reply to %q", text, command), func() error {
+		out, err := s.Try(command...)
+		if err == nil && !strings.Contains(out, text) {
+			err = errors.New(out)
+		}
+		return err
+	})
 }
 
 func (s *RedisServer) run(args ...string) (string, error) {
@@ -143,28 +124,14 @@ func RedisSentinel(t testing.TB, skew time.Duration) SentinelSet {
 	set.Primary = Redis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(set.Primary.Addr, ":")
 	set.Replica = RedisAt(t, skew, "--replicaof", host+" "+port)
-	Await(t, "replica in step", func() error {
-		if info := set.Replica.CLI("INFO", "replication"); !strings.Contains(info, "master_link_status:up") {
-			return errors.New(info)
-		}
-		return nil
-	})
+	set.Replica.Await("master_link_status:up", "INFO", "replication")
 	set.Sentinel = sentinel(t, set.Primary.Addr)
-	Await(t, "Sentinel knows the replica", func() error {
-		out := set.Sentinel.CLI("SENTINEL", "REPLICAS", SentinelMaster)
-		if !strings.Contains(out, set.Replica.Addr) || !strings.Contains(out, "master-link-status\nok") {
-			return errors.New(out)
-		}
-		return nil
-	})
+	for _, known := range []string{set.Replica.Addr, "master-link-status\nok"} {
+		set.Sentinel.Await(known, "SENTINEL", "REPLICAS", SentinelMaster)
+	}
 	// A Sentinel that was late by two seconds, as on a slow disk, looks at nothing for
 	// half a minute, and never promotes a replica whose primary went away in that time.
-	Await(t, "Sentinel is at work", func() error {
-		if out := set.Sentinel.CLI("INFO", "sentinel"); !strings.Contains(out, "sentinel_tilt:0") {
-			return errors.New(out)
-		}
-		return nil
-	})
+	set.Sentinel.Await("sentinel_tilt:0", "INFO", "sentinel")
 	return set
 }
 
@@ -175,10 +142,5 @@ func (s SentinelSet) URL() string { return s.Sentinel.URL() + "?master_set=" + S
 func (s SentinelSet) Switched(t testing.TB) {
 	t.Helper()
 	_, port, _ := strings.Cut(s.Replica.Addr, ":")
-	Await(t, "Sentinel names the replica", func() error {
-		if out := s.Sentinel.CLI("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelMaster); !strings.Contains(out, port) {
-			return errors.New(out)
-		}
-		return nil
-	})
+	s.Sentinel.Await(port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelMaster)
 }

@@ -24,9 +24,7 @@ func (s *PostgresServer) Standby() *PostgresServer {
 // Adopt makes a server that was killed the standby of s. What it held is replaced.
 func (s *PostgresServer) Adopt(standby *PostgresServer) {
 	s.t.Helper()
-	if err := os.RemoveAll(standby.data); err != nil {
-		s.t.Fatal(err)
-	}
+	NoError(s.t, os.RemoveAll(standby.data))
 	host, port, _ := strings.Cut(s.Addr, ":")
 	s.run("pg_basebackup", "-D", standby.data, "-h", host, "-p", port, "-U", postgresUser, "-R", "--checkpoint=fast", "--no-sync")
 	s.replicas("")

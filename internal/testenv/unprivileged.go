@@ -3,17 +3,22 @@ package testenv
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// servant is the user as whom servers run that refuse to be root's.
-var servant = sync.OnceValues(func() (*user.User, error) { return user.Lookup("nobody") })
+// servant returns the user as whom servers run that refuse to be root's.
+func servant(t testing.TB) *user.User {
+	t.Helper()
+	u, err := user.Lookup("nobody")
+	if err != nil {
+		Missing(t, "no user for servers that refuse to be root's: "+err.Error())
+	}
+	return u
+}
 
 // unprivileged returns the command that runs a program as an ordinary user: as
 // servant if this process is root's, else as it is.
@@ -22,10 +27,7 @@ func unprivileged(t testing.TB, program string, args []string) (string, []string
 	if os.Getuid() != 0 {
 		return program, args
 	}
-	u, err := servant()
-	if err != nil {
-		Missing(t, "no user for servers that refuse to be root's: "+err.Error())
-	}
+	u := servant(t)
 	return "setpriv", append([]string{"--reuid", u.Uid, "--regid", u.Gid, "--clear-groups", program}, args...)
 }
 
@@ -37,18 +39,11 @@ func sharedFolder(t testing.TB) string {
 	if os.Getuid() != 0 {
 		return folder
 	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		Missing(t, "setpriv is not installed: apt-get install util-linux")
-	}
-	u, err := servant()
-	if err != nil {
-		Missing(t, "no user for servers that refuse to be root's: "+err.Error())
-	}
+	Program(t, "setpriv", "util-linux")
+	u := servant(t)
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
-	if err := os.Chown(folder, uid, gid); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.Chown(folder, uid, gid))
 	if err := os.Chmod(filepath.Dir(folder), 0o711); err != nil { // nobody gets through otherwise
 		t.Fatal(err)
 	}
