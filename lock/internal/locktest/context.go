@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -16,50 +17,33 @@ func testDo(t testing.TB, open func() lock.Locker) {
 	l := open()
 	boom := errors.New("boom")
 	err := lock.Do(t.Context(), l, "job", func(ctx context.Context, lease *lock.Lease) error {
-		if err := errors.Join(ctx.Err(), lease.Check()); err != nil {
-			t.Errorf("inside Do: %v", err)
-		}
+		testenv.WantError(t, "inside Do", errors.Join(ctx.Err(), lease.Check()), nil)
 		return boom
 	}, nil)
-	if !errors.Is(err, boom) {
-		t.Errorf("Do: %v, want boom", err)
-	}
+	testenv.WantError(t, "Do", err, boom)
 	ctx, cancel := context.WithCancel(t.Context())
 	err = lock.Do(ctx, l, "job", func(ctx context.Context, _ *lock.Lease) error {
 		cancel()
 		<-ctx.Done()
 		return nil
 	}, nil)
-	if err != nil {
-		t.Errorf("Do: %v", err)
-	}
+	testenv.WantError(t, "Do whose ctx has ended", err, nil)
 	func() {
 		defer func() { _ = recover() }()
 		_ = lock.Do(t.Context(), l, "job", func(context.Context, *lock.Lease) error { panic("boom") }, nil)
 	}()
-	lease, err := l.TryAcquire(t.Context(), "job", nil)
-	if err != nil {
-		t.Fatalf("after a panic inside Do: %v", err)
-	}
-	release(t, lease)
+	release(t, testenv.Must(l.TryAcquire(t.Context(), "job", nil))(t))
 }
 
 func testLeaseOutlivesItsCtx(t testing.TB, open func() lock.Locker) {
 	type key struct{}
 	l := open()
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "kept"))
-	lease, err := l.Acquire(ctx, "job", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := testenv.Must(l.Acquire(ctx, "job", nil))(t)
 	cancel()
 	time.Sleep(20 * time.Millisecond)
-	if err := errors.Join(lease.Check(), lease.Context().Err()); err != nil {
-		t.Errorf("after the end of Acquire's ctx: %v", err)
-	}
-	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("TryAcquire after the end of Acquire's ctx: %v, want ErrHeld", err)
-	}
+	testenv.WantError(t, "after the end of Acquire's ctx", errors.Join(lease.Check(), lease.Context().Err()), nil)
+	wantHeld(t, l, "after the end of Acquire's ctx")
 	if got := fmt.Sprint(lease.Context().Value(key{})); got != "kept" {
 		t.Errorf("value of the lease's context: %s", got)
 	}
@@ -69,21 +53,14 @@ func testLeaseOutlivesItsCtx(t testing.TB, open func() lock.Locker) {
 func testContextHasTheCause(t testing.TB, open func() lock.Locker) {
 	lease := acquire(t, open(), "job")
 	release(t, lease)
-	if cause := context.Cause(lease.Context()); !errors.Is(cause, lock.ErrReleased) {
-		t.Errorf("cause %v, want ErrReleased", cause)
-	}
-	if err := lease.Check(); !errors.Is(err, lock.ErrReleased) {
-		t.Errorf("Check after Release: %v, want ErrReleased", err)
-	}
+	testenv.WantError(t, "cause", context.Cause(lease.Context()), lock.ErrReleased)
+	testenv.WantError(t, "Check after Release", lease.Check(), lock.ErrReleased)
 }
 
 // The status describes the process that holds the lock.
 func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
-	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{Command: "make all", TTL: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := testenv.Must(a.Acquire(t.Context(), "job", &lock.AcquireOptions{Command: "make all", TTL: time.Minute}))(t)
 	s, err := b.Status(t.Context(), "job")
 	if err != nil || s.Holder.Command != "make all" || s.Holder.Host == "" {
 		t.Errorf("Status = %+v, %v; want the holder's host and command", s, err)
@@ -91,9 +68,7 @@ func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	if self, err := gpid.ProcessOf(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.StateAlive) {
 		t.Errorf("holder %+v, want this process, alive", s.Holder)
 	}
-	if err := lease.SetGroup(os.Getpid()); err != nil {
-		t.Errorf("SetGroup: %v", err)
-	}
+	testenv.WantError(t, "SetGroup", lease.SetGroup(os.Getpid()), nil)
 	if s, err := b.Status(t.Context(), "job"); err != nil || s.Holder.Group != os.Getpid() {
 		t.Errorf("after SetGroup: %+v, %v", s.Holder, err)
 	}
@@ -103,17 +78,11 @@ func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 func testBadTTL(t testing.TB, open func() lock.Locker) {
 	l := open()
 	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
-		_, err1 := l.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl})
-		_, err2 := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl})
-		if !errors.Is(err1, lock.ErrInvalid) || !errors.Is(err2, lock.ErrInvalid) {
-			t.Errorf("TTL %v: %v, %v; want ErrInvalid", ttl, err1, err2)
-		}
+		o := &lock.AcquireOptions{TTL: ttl}
+		testenv.WantError(t, ttl.String(), testenv.ErrOf(l.Acquire(t.Context(), "job", o)), lock.ErrInvalid)
+		testenv.WantError(t, ttl.String(), testenv.ErrOf(l.TryAcquire(t.Context(), "job", o)), lock.ErrInvalid)
 	}
-	lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MaxTTL})
-	if err != nil {
-		t.Fatalf("TTL %v: %v", lock.MaxTTL, err)
-	}
-	release(t, lease)
+	release(t, testenv.Must(l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MaxTTL}))(t))
 	// So short a lease may pass before a busy machine has it, or can give it back.
 	for {
 		lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MinTTL})

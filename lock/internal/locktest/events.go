@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -164,15 +165,12 @@ func (j *journal) check(t testing.TB) {
 // await fails unless a kind is the last event of a lease.
 func (j *journal) await(t testing.TB, lease *lock.Lease, last lock.EventKind) {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		events := j.of(lease.Owner())
-		if len(events) > 0 && events[len(events)-1].Kind == last {
-			return
-		}
-		if time.Since(began) > patience {
-			t.Errorf("the lease of %q has ended (%v) and has the events %s, want %s at last", lease.Name(), lease.Check(), kinds(events), last)
-			return
-		}
+	var events []lock.Event
+	if !within(func() bool {
+		events = j.of(lease.Owner())
+		return len(events) > 0 && events[len(events)-1].Kind == last
+	}) {
+		t.Errorf("the lease of %q has ended (%v) and has the events %s, want %s at last", lease.Name(), lease.Check(), kinds(events), last)
 	}
 }
 
@@ -204,15 +202,12 @@ func (j *journal) waiters() []lock.Owner {
 // awaitWaiters returns once n calls have reported that they wait.
 func (j *journal) awaitWaiters(t testing.TB, n int) []lock.Owner {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		all := j.waiters()
-		if len(all) >= n || time.Since(began) > patience {
-			if len(all) != n {
-				t.Fatalf("%d calls have reported that they wait, want %d", len(all), n)
-			}
-			return all
-		}
+	within(func() bool { return len(j.waiters()) >= n })
+	all := j.waiters()
+	if len(all) != n {
+		t.Fatalf("%d calls have reported that they wait, want %d", len(all), n)
 	}
+	return all
 }
 
 // The events of a lease that did not have to wait are its beginning and its release, with
@@ -221,23 +216,14 @@ func testEventsOfALease(t testing.TB, open func() lock.Locker) {
 	l := open()
 	j := l.(observed).j
 	const held = 20 * time.Millisecond
-	take := map[string]func() (*lock.Lease, error){
-		"Acquire":    func() (*lock.Lease, error) { return l.Acquire(t.Context(), "job", nil) },
-		"TryAcquire": func() (*lock.Lease, error) { return l.TryAcquire(t.Context(), "job", nil) },
-	}
-	for name, call := range take {
+	for _, take := range []func(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error){l.Acquire, l.TryAcquire} {
 		began := time.Now()
-		lease, err := call()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		lease := testenv.Must(take(t.Context(), "job", nil))(t)
 		took := time.Since(began)
 		time.Sleep(held)
 		release(t, lease)
 		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
-		if err := lease.Release(); !errors.Is(err, lock.ErrReleased) {
-			t.Errorf("second Release: %v", err)
-		}
+		testenv.WantError(t, "second Release", lease.Release(), lock.ErrReleased)
 		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
 		events := j.of(lease.Owner())
 		if first, last := events[0], events[len(events)-1]; first.Took > took || last.Took < held || last.Err != nil {
@@ -252,9 +238,7 @@ func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 	a, b, c := open(), open(), open()
 	j := a.(observed).j
 	lease := acquire(t, a, "job")
-	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
-		t.Fatalf("TryAcquire: %v, want ErrHeld", err)
-	}
+	wantHeld(t, b, "before any waits")
 	if waits := j.waiters(); len(waits) != 0 {
 		t.Errorf("a TryAcquire has reported that it waits: %v", waits)
 	}
@@ -262,29 +246,21 @@ func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
 	calls.Go(func() {
-		if _, err := b.Acquire(ctx, "job", nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("Acquire that gave up: %v", err)
-		}
+		testenv.WantError(t, "Acquire that gave up", testenv.ErrOf(b.Acquire(ctx, "job", nil)), context.Canceled)
 	})
 	calls.Go(func() {
-		if _, err := c.Acquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrClosed) {
-			t.Errorf("Acquire of a Locker that was closed: %v", err)
-		}
+		testenv.WantError(t, "Acquire of a Locker that was closed", testenv.ErrOf(c.Acquire(t.Context(), "job", nil)), lock.ErrClosed)
 	})
 	gone := j.awaitWaiters(t, 2)
 	giveUp()
-	if err := c.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	testenv.WantError(t, "Close", c.Close(), nil)
 	calls.Wait()
 	const wait = 50 * time.Millisecond
-	next := make(chan *lock.Lease, 1)
-	calls.Go(func() { next <- acquire(t, b, "job") })
+	next := async(func() *lock.Lease { return acquire(t, b, "job") })
 	j.awaitWaiters(t, 3)
 	time.Sleep(wait)
 	release(t, lease)
-	calls.Wait()
-	second := <-next
+	second := receive(t, next)
 	j.want(t, second.Owner(), lock.EventWaiting, lock.EventAcquired)
 	if events := j.of(second.Owner()); events[len(events)-1].Took < wait {
 		t.Errorf("%s after %v, the call waited for %v or more", events[len(events)-1].Kind, events[len(events)-1].Took, wait)
@@ -300,13 +276,8 @@ func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 func testEventsOfALostLease(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	j := a.(observed).j
-	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	lease := testenv.Must(a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second}))(t)
+	testenv.WantError(t, "Close", a.Close(), nil)
 	if lease.Deadline().IsZero() {
 		release(t, lease)
 		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)

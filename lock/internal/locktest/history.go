@@ -12,6 +12,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -129,9 +130,7 @@ func (c *client) step(t *testing.T) {
 	c.record(call, output{kind: granted, fence: lease.Fence()})
 	time.Sleep(rand.N(300 * time.Microsecond))
 	call = time.Since(clock)
-	if err := lease.Release(); err != nil {
-		t.Errorf("Release: %v", err)
-	}
+	testenv.WantError(t, "Release", lease.Release(), nil)
 	c.record(call, output{kind: released, fence: lease.Fence()})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -14,20 +15,11 @@ import (
 // goes on.
 func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
-	lease, err := a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("TryAcquire after Close: %v, want ErrHeld", err)
-	}
+	lease := testenv.Must(a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second}))(t)
+	testenv.WantError(t, "Close", a.Close(), nil)
+	wantHeld(t, b, "after Close")
 	if lease.Deadline().IsZero() {
-		if err := lease.Check(); err != nil {
-			t.Errorf("Check after Close: %v", err)
-		}
+		testenv.WantError(t, "Check after Close", lease.Check(), nil)
 		release(t, lease)
 	}
 	next := acquire(t, b, "job")
@@ -37,9 +29,7 @@ func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	if err := lease.Release(); !errors.Is(err, lock.ErrExpired) && !lease.Deadline().IsZero() {
 		t.Errorf("Release after the end: %v, want ErrExpired", err)
 	}
-	if _, err := b.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("Release of the lease that has ended has freed the lock of the next: %v", err)
-	}
+	wantHeld(t, b, "after the Release of the lease that has ended")
 	if next.Fence() <= lease.Fence() {
 		t.Errorf("fence %d after %d", next.Fence(), lease.Fence())
 	}
@@ -61,10 +51,7 @@ func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
 	name := "TTL " + ttl.String()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*ttl+patience)
 	defer cancel()
-	lease, err := a.Acquire(ctx, name, &lock.AcquireOptions{TTL: ttl})
-	if err != nil {
-		t.Fatalf("Acquire with the TTL %v: %v", ttl, err)
-	}
+	lease := testenv.Must(a.Acquire(ctx, name, &lock.AcquireOptions{TTL: ttl}))(t)
 	var held atomic.Bool
 	end := time.AfterFunc(4*ttl, func() {
 		held.Store(lease.Check() == nil)
@@ -74,10 +61,7 @@ func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
 		_ = a.Close()
 	})
 	defer end.Stop()
-	next, err := b.Acquire(ctx, name, nil)
-	if err != nil {
-		t.Fatalf("Acquire after the end of a lease with the TTL %v: %v", ttl, err)
-	}
+	next := testenv.Must(b.Acquire(ctx, name, nil))(t)
 	if lease.Check() == nil {
 		t.Errorf("the next has the lock while the lease with the TTL %v goes on", ttl)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -71,9 +72,7 @@ func (c check) on(t testing.TB, j *journal, opened func(events func(lock.Event))
 	c.run(t, func() lock.Locker {
 		l := opened(j.receive)
 		t.Cleanup(func() {
-			if err := l.Close(); err != nil {
-				t.Errorf("Close: %v", err)
-			}
+			testenv.WantError(t, "Close", l.Close(), nil)
 		})
 		return observed{l, j}
 	})
@@ -83,10 +82,7 @@ func acquire(t testing.TB, l lock.Locker, name string) *lock.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	lease, err := l.Acquire(ctx, name, nil)
-	if err != nil {
-		t.Fatalf("Acquire(%q): %v", name, err)
-	}
+	lease := testenv.Must(l.Acquire(ctx, name, nil))(t)
 	return lease
 }
 
@@ -97,6 +93,58 @@ func release(t testing.TB, lease *lock.Lease) {
 	}
 }
 
+// wantHeld fails the test unless the lock job is held.
+func wantHeld(t testing.TB, l lock.Locker, when string) {
+	t.Helper()
+	testenv.WantError(t, "TryAcquire "+when, testenv.ErrOf(l.TryAcquire(t.Context(), "job", nil)), lock.ErrHeld)
+}
+
+// async calls f in a goroutine. receive returns what f returned.
+func async[T any](f func() T) <-chan T {
+	result := make(chan T, 1)
+	go func() {
+		defer close(result) // also if f has ended the test
+		result <- f()
+	}()
+	return result
+}
+
+// receive returns the result of a call of [async], and ends the test if that takes too long.
+func receive[T any](t testing.TB, result <-chan T) T {
+	t.Helper()
+	select {
+	case v, returned := <-result:
+		if !returned {
+			t.FailNow()
+		}
+		return v
+	case <-time.After(patience):
+		t.Fatalf("a call did not return in %v", patience)
+	}
+	panic("not reached")
+}
+
+// within reports whether met returns true before patience has passed.
+func within(met func() bool) bool {
+	for began := time.Now(); !met(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > patience {
+			return false
+		}
+	}
+	return true
+}
+
+// fences holds the last fence of a lock.
+type fences struct{ last atomic.Uint64 }
+
+// rises fails the test if the fence of a lease is not above that of the last.
+func (f *fences) rises(t testing.TB, lease *lock.Lease) {
+	t.Helper()
+	if before := f.last.Swap(lease.Fence()); before >= lease.Fence() {
+		t.Errorf("%s: fence %d after %d", lease.Name(), lease.Fence(), before)
+	}
+}
+
 func testAcquireAndRelease(t testing.TB, open func() lock.Locker) {
 	l := open()
 	before := time.Now()
@@ -104,12 +152,8 @@ func testAcquireAndRelease(t testing.TB, open func() lock.Locker) {
 	if lease.Name() != "job" || lease.Owner().IsZero() || lease.Fence() == 0 {
 		t.Errorf("lease of %q by %q with fence %d", lease.Name(), lease.Owner(), lease.Fence())
 	}
-	if err := lease.Check(); err != nil {
-		t.Errorf("Check while held: %v", err)
-	}
-	if err := lease.Context().Err(); err != nil {
-		t.Errorf("Context while held: %v", err)
-	}
+	testenv.WantError(t, "Check while held", lease.Check(), nil)
+	testenv.WantError(t, "Context while held", lease.Context().Err(), nil)
 	if d := lease.Deadline(); !d.IsZero() && !d.After(before) {
 		t.Errorf("deadline %v lies before the lease", d)
 	}
@@ -134,38 +178,21 @@ func testHeldByAnother(t testing.TB, open func() lock.Locker) {
 		}
 	}
 	release(t, lease)
-	again, err := b.TryAcquire(t.Context(), "job", nil)
-	if err != nil {
-		t.Fatalf("TryAcquire after release: %v", err)
-	}
+	again := testenv.Must(b.TryAcquire(t.Context(), "job", nil))(t)
 	release(t, again)
 }
 
 func testAcquireWaits(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
-	got := make(chan *lock.Lease, 1)
-	go func() {
-		next, err := b.Acquire(t.Context(), "job", nil)
-		if err != nil {
-			t.Errorf("Acquire: %v", err)
-		}
-		got <- next
-	}()
+	next := async(func() *lock.Lease { return acquire(t, b, "job") })
 	select {
-	case <-got:
+	case <-next:
 		t.Fatal("Acquire returned while the lock was held")
 	case <-time.After(100 * time.Millisecond):
 	}
 	release(t, lease)
-	select {
-	case next := <-got:
-		if next != nil {
-			release(t, next)
-		}
-	case <-time.After(patience):
-		t.Fatal("Acquire did not return after the release")
-	}
+	release(t, receive(t, next))
 }
 
 func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
@@ -189,9 +216,7 @@ func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Acquire(gone, "free", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("Acquire with a ctx that is done: %v, want Canceled", err)
-	}
+	testenv.WantError(t, "Acquire with a ctx that is done", testenv.ErrOf(b.Acquire(gone, "free", nil)), context.Canceled)
 	release(t, lease)
 }
 
@@ -220,27 +245,18 @@ func testReleaseTwice(t testing.TB, open func() lock.Locker) {
 	lease := acquire(t, l, "job")
 	release(t, lease)
 	next := acquire(t, l, "job")
-	if err := lease.Release(); !errors.Is(err, lock.ErrReleased) {
-		t.Errorf("second Release: %v, want ErrReleased", err)
-	}
-	if err := next.Check(); err != nil {
-		t.Errorf("the next lease: %v", err)
-	}
-	if _, err := l.TryAcquire(t.Context(), "job", nil); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("the second Release has freed the lock of the next: %v", err)
-	}
+	testenv.WantError(t, "second Release", lease.Release(), lock.ErrReleased)
+	testenv.WantError(t, "the next lease", next.Check(), nil)
+	wantHeld(t, l, "after the second Release")
 	release(t, next)
 }
 
 func testFencesRise(t testing.TB, open func() lock.Locker) {
 	lockers := []lock.Locker{open(), open()}
-	var last uint64
+	var fences fences
 	for i := range 50 {
 		lease := acquire(t, lockers[i%2], "job")
-		if lease.Fence() <= last {
-			t.Fatalf("fence %d after %d", lease.Fence(), last)
-		}
-		last = lease.Fence()
+		fences.rises(t, lease)
 		release(t, lease)
 	}
 }
@@ -249,9 +265,7 @@ func testNamesAreIndependent(t testing.TB, open func() lock.Locker) {
 	l := open()
 	a, b := acquire(t, l, "a"), acquire(t, l, "b")
 	release(t, a)
-	if err := b.Check(); err != nil {
-		t.Error(err)
-	}
+	testenv.WantError(t, "Check of the other lock", b.Check(), nil)
 	release(t, b)
 }
 
@@ -321,26 +335,11 @@ func testStatusAndList(t testing.TB, open func() lock.Locker) {
 func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
-	ended := make(chan error, 1)
-	go func() {
-		_, err := b.Acquire(t.Context(), "job", nil)
-		ended <- err
-	}()
+	ended := async(func() error { return testenv.ErrOf(b.Acquire(t.Context(), "job", nil)) })
 	time.Sleep(50 * time.Millisecond)
-	if err := b.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	select {
-	case err := <-ended:
-		if !errors.Is(err, lock.ErrClosed) {
-			t.Errorf("waiting Acquire: %v, want ErrClosed", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("Acquire still waits after Close")
-	}
-	if _, err := b.TryAcquire(t.Context(), "other", nil); !errors.Is(err, lock.ErrClosed) {
-		t.Errorf("TryAcquire after Close: %v, want ErrClosed", err)
-	}
+	testenv.WantError(t, "Close", b.Close(), nil)
+	testenv.WantError(t, "waiting Acquire", receive(t, ended), lock.ErrClosed)
+	testenv.WantError(t, "TryAcquire after Close", testenv.ErrOf(b.TryAcquire(t.Context(), "other", nil)), lock.ErrClosed)
 	release(t, lease)
 }
 
@@ -357,7 +356,7 @@ func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 	ctx, moved, stop := untilStuck(t)
 	defer stop()
 	var holders, done atomic.Int32
-	var last atomic.Uint64
+	var fences fences
 	var wg sync.WaitGroup
 	for range 4 {
 		l := open()
@@ -373,13 +372,9 @@ func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 						t.Errorf("%d holders", n)
 					}
 					time.Sleep(50 * time.Microsecond)
-					if before := last.Swap(lease.Fence()); before >= lease.Fence() {
-						t.Errorf("fence %d after %d", lease.Fence(), before)
-					}
+					fences.rises(t, lease)
 					holders.Add(-1)
-					if err := lease.Release(); err != nil {
-						t.Errorf("Release: %v", err)
-					}
+					release(t, lease)
 					done.Add(1)
 					moved()
 				}

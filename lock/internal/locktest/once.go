@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -73,9 +74,7 @@ func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
 		if lease.Deadline().IsZero() {
 			return nil
 		}
-		if err := a.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		testenv.WantError(t, "Close", a.Close(), nil)
 		next := acquire(t, b, "job")
 		t.Cleanup(func() { release(t, next) })
 		return nil
@@ -136,9 +135,7 @@ func testOncePerTick(t testing.TB, open func() lock.Locker) {
 	lockers := []lock.Locker{open(), open(), open()}
 	began := time.Now()
 	for _, l := range lockers {
-		if _, err := lock.Once(t.Context(), l, "job", lock.KeySchedule("k"), func(context.Context, *lock.Lease, lock.Run) error { return nil }, nil); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(lock.Once(t.Context(), l, "job", lock.KeySchedule("k"), func(context.Context, *lock.Lease, lock.Run) error { return nil }, nil))(t)
 	}
 	// The slower the engine on this machine is, the longer the period.
 	period := min(max(10*time.Since(began), least), most).Round(10 * time.Millisecond)

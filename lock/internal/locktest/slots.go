@@ -3,6 +3,7 @@ package locktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -17,12 +19,7 @@ import (
 func testSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	a, b := lock.Slots(l, 3), lock.Slots(open(), 3)
-	leases := []*lock.Lease{acquire(t, a, "job"), acquire(t, b, "job")}
-	third, err := b.TryAcquire(t.Context(), "job", nil)
-	if err != nil {
-		t.Fatalf("TryAcquire of the third slot: %v", err)
-	}
-	leases = append(leases, third)
+	leases := []*lock.Lease{acquire(t, a, "job"), acquire(t, b, "job"), testenv.Must(b.TryAcquire(t.Context(), "job", nil))(t)}
 	slices.SortFunc(leases, func(a, b *lock.Lease) int { return a.Slot() - b.Slot() })
 	held, err := lock.HeldSlots(t.Context(), l, "job")
 	if err != nil || len(held) != len(leases) {
@@ -43,19 +40,11 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := a.Acquire(ctx, "job", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Acquire of a fourth: %v, want DeadlineExceeded", err)
-	}
-	got := make(chan *lock.Lease, 1)
-	go func() {
-		defer close(got)
-		got <- acquire(t, a, "job")
-	}()
+	testenv.WantError(t, "Acquire of a fourth", testenv.ErrOf(a.Acquire(ctx, "job", nil)), context.DeadlineExceeded)
+	next := async(func() *lock.Lease { return acquire(t, a, "job") })
 	time.Sleep(20 * time.Millisecond)
 	release(t, leases[1])
-	if leases[1] = <-got; leases[1] == nil {
-		t.FailNow()
-	}
+	leases[1] = receive(t, next)
 	if leases[1].Slot() != 1 || leases[1].Fence() <= held[1].Fence {
 		t.Errorf("the next has slot %d with fence %d after %d", leases[1].Slot(), leases[1].Fence(), held[1].Fence)
 	}
@@ -85,18 +74,13 @@ func testBadSlots(t testing.TB, l lock.Locker) {
 	for n, name := range map[int]string{
 		0: "job", -1: "job", lock.MaxSlots + 1: "job", 1: "", 2: strings.Repeat("x", lock.MaxName-5),
 	} {
-		_, err1 := lock.Slots(l, n).Acquire(t.Context(), name, nil)
-		_, err2 := lock.Slots(l, n).TryAcquire(t.Context(), name, nil)
-		if !errors.Is(err1, lock.ErrInvalid) || !errors.Is(err2, lock.ErrInvalid) {
-			t.Errorf("%d slots of %.10q: %v, %v; want ErrInvalid", n, name, err1, err2)
-		}
+		what := fmt.Sprintf("%d slots of %.10q", n, name)
+		testenv.WantError(t, what, testenv.ErrOf(lock.Slots(l, n).Acquire(t.Context(), name, nil)), lock.ErrInvalid)
+		testenv.WantError(t, what, testenv.ErrOf(lock.Slots(l, n).TryAcquire(t.Context(), name, nil)), lock.ErrInvalid)
 	}
 	longest := strings.Repeat("x", lock.MaxName-6)
 	release(t, acquire(t, lock.Slots(l, 1), longest))
-	_, err := lock.Once(t.Context(), lock.Slots(l, 1), "job", lock.KeySchedule("1"), nil, nil)
-	if !errors.Is(err, lock.ErrInvalid) {
-		t.Errorf("Once with Slots: %v, want ErrInvalid", err)
-	}
+	testenv.WantError(t, "Once with Slots", testenv.ErrOf(lock.Once(t.Context(), lock.Slots(l, 1), "job", lock.KeySchedule("1"), nil, nil)), lock.ErrInvalid)
 	for name, want := range map[string]int{"job": -1, "job#7": 7, "job#07": -1, "job#-1": -1, "#7": -1, "a#b#0": 0, "job#queue": -1} {
 		lease := acquire(t, l, name)
 		if got := lease.Slot(); got != want {
@@ -114,7 +98,7 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	var holders, done atomic.Int32
 	var most atomic.Int32
 	var used [n]atomic.Bool
-	var last [n]atomic.Uint64
+	var fences [n]fences
 	var wg sync.WaitGroup
 	for range 2 {
 		l := lock.Slots(open(), n)
@@ -140,12 +124,8 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 					} else if now > most.Load() {
 						most.Store(now)
 					}
-					if before := last[slot].Swap(lease.Fence()); before >= lease.Fence() {
-						t.Errorf("slot %d: fence %d after %d", slot, lease.Fence(), before)
-					}
-					for began := time.Now(); most.Load() < n && time.Since(began) < patience; { // once all are held together
-						time.Sleep(time.Millisecond)
-					}
+					fences[slot].rises(t, lease)
+					within(func() bool { return most.Load() == n }) // once all are held together
 					used[slot].Store(false)
 					holders.Add(-1)
 					release(t, lease)
@@ -246,7 +226,7 @@ func testLead(t testing.TB, open func() lock.Locker) {
 	const candidates, terms = 3, 4
 	resigned := errors.New("resigned")
 	var leaders, count atomic.Int32
-	var last atomic.Uint64
+	var fences fences
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	var wg sync.WaitGroup
@@ -261,9 +241,7 @@ func testLead(t testing.TB, open func() lock.Locker) {
 				}
 				defer leaders.Add(-1)
 				time.Sleep(time.Millisecond)
-				if before := last.Swap(lease.Fence()); before >= lease.Fence() {
-					t.Errorf("fence %d after %d", lease.Fence(), before)
-				}
+				fences.rises(t, lease)
 				count.Add(1)
 				if mine++; mine == terms {
 					return nil

@@ -52,15 +52,14 @@ func TestSlotsAfterALostTurn(t *testing.T) {
 		m := newMemory("")
 		s := lock.Slots(m.open(nil), 1)
 		lease := acquire(t, s, "job")
-		got := make(chan *lock.Lease)
-		go func() { got <- acquire(t, s, "job") }()
+		got := async(func() *lock.Lease { return acquire(t, s, "job") })
 		time.Sleep(time.Second)
 		m.mu.Lock()
 		m.locks["job#queue"].pass()
 		m.mu.Unlock()
 		time.Sleep(10 * time.Second)
 		release(t, lease)
-		release(t, <-got)
+		release(t, receive(t, got))
 	})
 }
 
@@ -91,13 +90,12 @@ func TestSlotsThatAreFreeAtOnce(t *testing.T) {
 		}
 		all := &together{Locker: l}
 		all.granted.Add(n)
-		got := make(chan *lock.Lease)
-		go func() { got <- acquire(t, lock.Slots(all, n), "job") }()
+		got := async(func() *lock.Lease { return acquire(t, lock.Slots(all, n), "job") })
 		synctest.Wait()
 		for _, lease := range leases {
 			release(t, lease)
 		}
-		lease := <-got
+		lease := receive(t, got)
 		if held, err := lock.HeldSlots(t.Context(), l, "job"); err != nil || len(held) != 1 || held[0].Owner != lease.Owner() {
 			t.Errorf("%d slots are held, %v; want one", len(held), err)
 		}
