@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 )
 
@@ -35,7 +36,7 @@ func testGivenBytes(t testing.TB, s store.Store) {
 		}
 		for kind, given := range map[string]bson.Raw{
 			"without a revision": valued(t, key, name),
-			"with a revision":    must[bson.Raw](t)(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1))),
+			"with a revision":    testenv.Must(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))(t),
 		} {
 			keep := slices.Clone(given)
 			if err := write(key, given); err != nil {
@@ -50,9 +51,7 @@ func testGivenBytes(t testing.TB, s store.Store) {
 				t.Errorf("after %s of a document %s the store has %v, want %v: it keeps the caller's bytes, not a copy", name, kind, got, want)
 			}
 			if collection == "new" {
-				if err := s.Delete(ctx, "new", key); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, s.Delete(ctx, "new", key))
 			}
 		}
 	}
@@ -81,10 +80,7 @@ func testReturnedBytes(t testing.TB, s store.Store) {
 		},
 		"SwapMany": func() ([]bson.Raw, error) { return s.SwapMany(ctx, "c", swaps()) },
 	} {
-		docs, err := read()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		docs := testenv.Must(read())(t)
 		var returned []bson.Raw
 		for _, doc := range docs {
 			returned = append(returned, slices.Clone(doc))

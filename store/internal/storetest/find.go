@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -42,7 +43,7 @@ func testKeyOrder(t testing.TB, s store.Store) {
 		t.Errorf("found in descending order %v, want %v", got, reversed(want))
 	}
 	for _, key := range want {
-		doc := must[bson.Raw](t)(s.Get(t.Context(), "c", key))
+		doc := testenv.Must(s.Get(t.Context(), "c", key))(t)
 		if got, err := store.KeyOf(doc); got != key || err != nil {
 			t.Errorf("Get(%v) returned the document of %v, %v", key, got, err)
 		}
@@ -59,7 +60,7 @@ func reversed(keys []store.Key) []store.Key {
 
 func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 	for _, id := range []any{int32(1), 2.0, int64(3)} {
-		must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}))
+		testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}))(t)
 	}
 	for _, id := range []any{1.0, int64(1), int32(2), 3.0} {
 		if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}); !errors.Is(err, store.ErrDuplicate) {
@@ -67,7 +68,7 @@ func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 		}
 	}
 	for n := range int64(3) {
-		must[bson.Raw](t)(s.Get(t.Context(), "c", store.IntKey(n+1)))
+		testenv.Must(s.Get(t.Context(), "c", store.IntKey(n+1)))(t)
 	}
 }
 
@@ -100,7 +101,7 @@ func testFind(t testing.TB, s store.Store) {
 				check(store.Query{Range: r, After: want[2]}, want[3:])
 				check(store.Query{Range: r, After: want[2], Descending: true}, reversed(want[:2]))
 			}
-			if n := must[int64](t)(s.Count(t.Context(), "c", r)); n != int64(len(want)) {
+			if n := testenv.Must(s.Count(t.Context(), "c", r))(t); n != int64(len(want)) {
 				t.Errorf("Count(%v) = %d, want %d", r, n, len(want))
 			}
 			if r.IsEmpty() && want != nil {
@@ -118,7 +119,7 @@ func testFindOfMany(t testing.TB, s store.Store) {
 		want[i] = store.IntKey(int64(i))
 		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "b", Value: make([]byte, i%1000)}}
 	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	if got := find(t, s, "c", store.Query{}); !slices.Equal(got, want) {
 		t.Errorf("found %d documents, or in another order, want %d", len(got), n)
 	}
@@ -151,20 +152,16 @@ func testFindInsideFind(t testing.TB, s store.Store) {
 	insert(t, s, "c", keys...)
 	seen := 0
 	for doc, err := range s.Find(t.Context(), "c", store.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		key := must[store.Key](t)(store.KeyOf(doc))
+		testenv.NoError(t, err)
+		key := testenv.Must(store.KeyOf(doc))(t)
 		if key != keys[seen] {
 			t.Fatalf("document %d has key %v", seen, key)
 		}
 		seen++
 		clear(doc)
 		if seen%100 == 0 {
-			if err := s.Delete(t.Context(), "c", key); err != nil {
-				t.Fatal(err)
-			}
-			must[store.Key](t)(s.Insert(t.Context(), "other", bson.D{}))
+			testenv.NoError(t, s.Delete(t.Context(), "c", key))
+			testenv.Must(s.Insert(t.Context(), "other", bson.D{}))(t)
 			if got := find(t, s, "c", store.Query{After: key, Limit: 1}); seen < n && (len(got) != 1 || got[0] != keys[seen]) {
 				t.Fatalf("the one after %v is %v", key, got)
 			}
@@ -173,19 +170,19 @@ func testFindInsideFind(t testing.TB, s store.Store) {
 	if seen != n {
 		t.Errorf("found %d documents, want %d", seen, n)
 	}
-	if left := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); left != n-n/100 {
+	if left := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); left != n-n/100 {
 		t.Errorf("%d documents are left, want %d", left, n-n/100)
 	}
 	for range s.Find(t.Context(), "c", store.Query{}) {
 		break // a caller that leaves must leave nothing locked
 	}
-	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{}))
+	testenv.Must(s.Insert(t.Context(), "c", bson.D{}))(t)
 }
 
 func testFindByTime(t testing.TB, s store.Store) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	now := start
-	g := must[*objectid.Generator](t)(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))
+	g := testenv.Must(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))(t)
 	var keys []store.Key
 	for range 100 {
 		keys = append(keys, store.IDKey(g.New()))
@@ -226,9 +223,7 @@ func testDelete(t testing.TB, s store.Store) {
 			t.Errorf("Delete(%v) the second time: %v", key, err)
 		}
 	}
-	if err := s.Delete(t.Context(), "c", store.Key{}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Delete of the zero key: %v, want ErrNotFound", err)
-	}
+	testenv.WantError(t, "Delete of the zero key", s.Delete(t.Context(), "c", store.Key{}), store.ErrNotFound)
 	if keys := find(t, s, "c", store.Query{}); keys != nil {
 		t.Errorf("left: %v", keys)
 	}
@@ -278,7 +273,7 @@ func testEmptiedCollection(t testing.TB, s store.Store) {
 		if err := empty(name); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if names := must[[]string](t)(s.Collections(ctx)); !slices.Equal(names, want) {
+		if names := testenv.Must(s.Collections(ctx))(t); !slices.Equal(names, want) {
 			t.Errorf("collections %q after %s has deleted the last document, want %q", names, name, want)
 		}
 	}

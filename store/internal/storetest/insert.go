@@ -11,44 +11,39 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
 func testInsert(t testing.TB, s store.Store) {
 	before := time.Now().Truncate(time.Second)
-	key := must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "name", Value: "a"}}))
+	key := testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "name", Value: "a"}}))(t)
 	id, ok := key.ID()
 	if !ok || id.Time().Before(before) || id.Time().After(time.Now()) {
 		t.Errorf("key %v, want an ObjectId of now", key)
 	}
-	got := must[bson.Raw](t)(s.Get(t.Context(), "c", key))
+	got := testenv.Must(s.Get(t.Context(), "c", key))(t)
 	want := raw(t, bson.D{{Key: "_id", Value: id}, {Key: "name", Value: "a"}})
 	if !bytes.Equal(got, want) {
 		t.Errorf("Get = %v, want %v", got, want)
 	}
-	if _, err := s.Get(t.Context(), "c", store.IDKey(objectid.New())); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of another key: %v, want ErrNotFound", err)
-	}
-	if _, err := s.Get(t.Context(), "c", store.Key{}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of the zero key: %v, want ErrNotFound", err)
-	}
+	testenv.WantError(t, "Get of another key", testenv.ErrOf(s.Get(t.Context(), "c", store.IDKey(objectid.New()))), store.ErrNotFound)
+	testenv.WantError(t, "Get of the zero key", testenv.ErrOf(s.Get(t.Context(), "c", store.Key{})), store.ErrNotFound)
 	type person struct {
 		Name string
 		ID   objectid.ID `bson:"_id,omitempty"`
 	}
-	if _, err := s.Insert(t.Context(), "c", person{Name: "b"}); err != nil {
-		t.Errorf("Insert of a struct without an id: %v", err)
-	}
+	testenv.WantError(t, "Insert of a struct without an id", testenv.ErrOf(s.Insert(t.Context(), "c", person{Name: "b"})), nil)
 }
 
 func testInsertPutsIDInFront(t testing.TB, s store.Store) {
 	id := objectid.New()
 	given := raw(t, bson.D{{Key: "a", Value: int32(1)}, {Key: "_id", Value: id}, {Key: "b", Value: bson.D{{Key: "_id", Value: "inner"}}}})
 	keep := slices.Clone(given)
-	key := must[store.Key](t)(s.Insert(t.Context(), "c", given))
+	key := testenv.Must(s.Insert(t.Context(), "c", given))(t)
 	want := raw(t, bson.D{{Key: "_id", Value: id}, {Key: "a", Value: int32(1)}, {Key: "b", Value: bson.D{{Key: "_id", Value: "inner"}}}})
-	if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, want) {
+	if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, want) {
 		t.Errorf("Get = %v, want %v", got, want)
 	}
 	if !bytes.Equal(given, keep) {
@@ -58,9 +53,7 @@ func testInsertPutsIDInFront(t testing.TB, s store.Store) {
 
 func testInsertDuplicate(t testing.TB, s store.Store) {
 	for _, id := range []any{objectid.New(), "name", int32(7), 1.5} {
-		if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: "first"}}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: "first"}}))(t)
 		key, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: "second"}})
 		if !errors.Is(err, store.ErrDuplicate) || !key.IsZero() {
 			t.Errorf("Insert of %v again = %v, %v, want ErrDuplicate", id, key, err)
@@ -82,15 +75,13 @@ func testInsertMany(t testing.TB, s store.Store) {
 	for i := range docs {
 		docs[i] = bson.D{{Key: "n", Value: int32(i)}}
 	}
-	keys := must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	keys := testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	if len(keys) != n {
 		t.Fatalf("%d keys, want %d", len(keys), n)
 	}
 	i := 0
 	for doc, err := range s.Find(t.Context(), "c", store.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if got := doc.Lookup("n").Int32(); got != int32(i) {
 			t.Fatalf("document %d is number %d: ids are not in the order of the documents", i, got)
 		}
@@ -145,7 +136,7 @@ func testInsertManyRefused(t testing.TB, s store.Store) {
 			t.Errorf("key %d is %v", i, key)
 		}
 	}
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != int64(len(docs)-len(want)) {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != int64(len(docs)-len(want)) {
 		t.Errorf("%d documents, want %d", n, len(docs)-len(want))
 	}
 }
@@ -182,7 +173,7 @@ func testInsertManyOrdered(t testing.TB, s store.Store) {
 		if i == 1 {
 			want++
 		}
-		if n := must[int64](t)(s.Count(t.Context(), collection, store.Range{})); n != want {
+		if n := testenv.Must(s.Count(t.Context(), collection, store.Range{}))(t); n != want {
 			t.Errorf("%d documents, want the %d before the refused one", n, want)
 		}
 	}
@@ -212,7 +203,7 @@ func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 			if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != n/2 || !errors.Is(err, store.ErrDuplicate) {
 				t.Errorf("%d documents, descending %v: %v, want document %d alone to be refused", n, descending, err, n/2)
 			}
-			if got := must[int64](t)(s.Count(t.Context(), collection, store.Range{})); got != int64(n/2+1) {
+			if got := testenv.Must(s.Count(t.Context(), collection, store.Range{}))(t); got != int64(n/2+1) {
 				t.Errorf("%d documents, descending %v: %d are there, want the %d before the taken one and that", n, descending, got, n/2)
 			}
 		}
@@ -220,16 +211,14 @@ func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 }
 
 func testReplace(t testing.TB, s store.Store) {
-	key := must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "v", Value: "old"}}))
+	key := testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "v", Value: "old"}}))(t)
 	insert(t, s, "c", text("bystander"))
-	if err := s.Replace(t.Context(), "c", bson.D{{Key: "v", Value: "new"}, {Key: "_id", Value: key}}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Replace(t.Context(), "c", bson.D{{Key: "v", Value: "new"}, {Key: "_id", Value: key}}))
 	want := raw(t, bson.D{{Key: "_id", Value: key}, {Key: "v", Value: "new"}})
-	if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, want) {
+	if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, want) {
 		t.Errorf("after Replace: %v, want %v", got, want)
 	}
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 2 {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 2 {
 		t.Errorf("%d documents, want 2", n)
 	}
 	for _, test := range []struct {
@@ -247,7 +236,7 @@ func testReplace(t testing.TB, s store.Store) {
 			t.Errorf("Replace(%s, %v): %v, want %v", test.collection, test.doc, err, test.want)
 		}
 	}
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 2 {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 2 {
 		t.Errorf("after refused replacements: %d documents, want 2", n)
 	}
 }
@@ -263,9 +252,7 @@ func testManyGoroutines(t testing.TB, s store.Store) {
 					t.Errorf("Insert: %v", err)
 					return
 				}
-				if _, err := s.Get(t.Context(), "c", key); err != nil {
-					t.Errorf("Get of what was inserted: %v", err)
-				}
+				testenv.WantError(t, "Get of what was inserted", testenv.ErrOf(s.Get(t.Context(), "c", key)), nil)
 				for _, err := range s.Find(t.Context(), "c", store.Query{Limit: 3, Descending: true}) {
 					if err != nil {
 						t.Errorf("Find: %v", err)
@@ -275,7 +262,7 @@ func testManyGoroutines(t testing.TB, s store.Store) {
 		})
 	}
 	group.Wait()
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != writers*each {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != writers*each {
 		t.Errorf("%d documents, want %d", n, writers*each)
 	}
 }

@@ -24,7 +24,7 @@ func testDocuments(t testing.TB, s store.Store, o Options) {
 			t.Errorf("Insert of document %d, %v: %v", i, doc, err)
 			continue
 		}
-		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, doc) {
+		if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, doc) {
 			t.Errorf("document %d came back as\n%v, want\n%v", i, got, doc)
 		}
 	}
@@ -45,7 +45,7 @@ func testLargestDocument(t testing.TB, s store.Store) {
 	const most = store.MaxSize - store.RevisionSize
 	key := text("large")
 	doc := ofSize(t, key, most)
-	must[store.Key](t)(s.Insert(t.Context(), "c", doc))
+	testenv.Must(s.Insert(t.Context(), "c", doc))(t)
 	if got := get(t, s, "c", key); !bytes.Equal(got, doc) {
 		t.Errorf("document of %d bytes came back as one of %d bytes", most, len(got))
 	}
@@ -64,17 +64,15 @@ func testLargestDocument(t testing.TB, s store.Store) {
 	larger("too large with its _id", raw(t, bson.D{{Key: "s", Value: strings.Repeat("x", most-20)}}), into)
 
 	// A swap makes the largest document without a revision as large as MaxSize.
-	if doc = must[bson.Raw](t)(s.Swap(t.Context(), "c", doc, doc)); len(doc) != store.MaxSize {
+	if doc = testenv.Must(s.Swap(t.Context(), "c", doc, doc))(t); len(doc) != store.MaxSize {
 		t.Errorf("after a swap it has %d bytes, want %d", len(doc), store.MaxSize)
 	}
-	if err := replace(doc); err != nil {
-		t.Errorf("replaced with its revision: %v", err)
-	}
+	testenv.WantError(t, "replaced with its revision", replace(doc), nil)
 	larger("swap for one byte more", ofSize(t, key, most+1), func(new any) error {
 		_, err := s.Swap(t.Context(), "c", doc, new)
 		return err
 	})
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 1 {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 1 {
 		t.Errorf("%d documents, want 1", n)
 	}
 }
@@ -115,7 +113,7 @@ func testInvalidDocuments(t testing.TB, s store.Store) {
 			t.Errorf("%s: %v, %v, want ErrDocument", name, key, err)
 		}
 	}
-	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 0 {
+	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 0 {
 		t.Errorf("%d documents, want none", n)
 	}
 }
@@ -147,7 +145,7 @@ func testCollectionNames(t testing.TB, s store.Store, o Options) {
 		insert(t, s, name, store.IntKey(int64(i)))
 	}
 	slices.Sort(names)
-	if got := must[[]string](t)(s.Collections(t.Context())); !slices.Equal(got, names) {
+	if got := testenv.Must(s.Collections(t.Context()))(t); !slices.Equal(got, names) {
 		t.Errorf("Collections = %q, want %q", got, names)
 	}
 	for _, name := range names {
@@ -168,12 +166,8 @@ func testMissingCollection(t testing.TB, s store.Store) {
 	if n, err := s.DeleteRange(t.Context(), "missing", store.Range{}); n != 0 || err != nil {
 		t.Errorf("DeleteRange = %d, %v", n, err)
 	}
-	if err := s.Delete(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Delete: %v, want ErrNotFound", err)
-	}
-	if _, err := s.Get(t.Context(), "missing", store.IntKey(1)); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get: %v, want ErrNotFound", err)
-	}
+	testenv.WantError(t, "Delete", s.Delete(t.Context(), "missing", store.IntKey(1)), store.ErrNotFound)
+	testenv.WantError(t, "Get", testenv.ErrOf(s.Get(t.Context(), "missing", store.IntKey(1))), store.ErrNotFound)
 }
 
 // calls calls every method except Close, and returns their errors by the name of the method.
@@ -219,9 +213,7 @@ func testCancelled(t testing.TB, s store.Store) {
 
 func testClosed(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.IntKey(7))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Close())
 	for name, err := range calls(t.Context(), s, "c") {
 		if !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: %v, want ErrClosed", name, err)

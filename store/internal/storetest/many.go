@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -21,15 +22,15 @@ func testGetMany(t testing.TB, s store.Store) {
 	for i := range docs {
 		docs[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}}
 	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
-	text := must[store.Key](t)(store.StringKey("a"))
-	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))
+	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
+	text := testenv.Must(store.StringKey("a"))(t)
+	testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))(t)
 	var keys []store.Key
 	for i := n + 10; i >= 0; i -= 2 {
 		keys = append(keys, store.IntKey(int64(i)))
 	}
 	keys = append(keys, text, store.Key{}, store.IntKey(1), store.IntKey(1), store.IDKey(objectid.New()))
-	got := must[[]bson.Raw](t)(s.GetMany(t.Context(), "c", keys))
+	got := testenv.Must(s.GetMany(t.Context(), "c", keys))(t)
 	if len(got) != len(keys) {
 		t.Fatalf("%d documents for %d keys", len(got), len(keys))
 	}
@@ -37,15 +38,15 @@ func testGetMany(t testing.TB, s store.Store) {
 		number, isNumber := key.Value().(int64)
 		if there := isNumber && number < n || key == text; there != (got[i] != nil) {
 			t.Errorf("key %v: %v", key, got[i])
-		} else if there && must[store.Key](t)(store.KeyOf(got[i])) != key {
+		} else if there && testenv.Must(store.KeyOf(got[i]))(t) != key {
 			t.Errorf("key %v has the document %v", key, got[i])
 		}
 	}
 	large := make([]store.Key, 5) // more than an engine holds at once
 	for i := range large {
-		large[i] = must[store.Key](t)(s.Insert(t.Context(), "large", bson.D{{Key: "data", Value: make([]byte, 4<<20)}}))
+		large[i] = testenv.Must(s.Insert(t.Context(), "large", bson.D{{Key: "data", Value: make([]byte, 4<<20)}}))(t)
 	}
-	for i, doc := range must[[]bson.Raw](t)(s.GetMany(t.Context(), "large", large)) {
+	for i, doc := range testenv.Must(s.GetMany(t.Context(), "large", large))(t) {
 		if len(doc) < 4<<20 {
 			t.Errorf("large document %d has %d bytes", i, len(doc))
 		}
@@ -71,7 +72,7 @@ func testFindMany(t testing.TB, s store.Store) {
 		}
 	}
 	for _, limit := range []int{0, 2} {
-		got := must[[][]bson.Raw](t)(s.FindMany(t.Context(), "c", ranges, limit))
+		got := testenv.Must(s.FindMany(t.Context(), "c", ranges, limit))(t)
 		if len(got) != len(ranges) {
 			t.Fatalf("documents of %d ranges, want %d", len(got), len(ranges))
 		}
@@ -83,7 +84,7 @@ func testFindMany(t testing.TB, s store.Store) {
 				}
 			}
 			for _, doc := range got[i] {
-				found = append(found, must[store.Key](t)(store.KeyOf(doc)))
+				found = append(found, testenv.Must(store.KeyOf(doc))(t))
 				clear(doc) // it is the caller's
 			}
 			if !slices.Equal(found, want) {

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 )
 
@@ -51,9 +52,7 @@ type check struct {
 func (c check) run(t testing.TB, s store.Store) {
 	t.Cleanup(func() {
 		for range 2 {
-			if err := s.Close(); err != nil {
-				t.Errorf("Close: %v", err)
-			}
+			testenv.WantError(t, "Close", s.Close(), nil)
 		}
 	})
 	c.test(t, s)
@@ -104,21 +103,10 @@ func checks(o Options) []check {
 	}
 }
 
-// must returns a function that ends the test if err is not nil.
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // raw returns the BSON of doc.
 func raw(t testing.TB, doc any) bson.Raw {
 	t.Helper()
-	return must[[]byte](t)(bson.Marshal(doc))
+	return testenv.Must(bson.Marshal(doc))(t)
 }
 
 // insert inserts one document per key, with a field n.
@@ -128,7 +116,7 @@ func insert(t testing.TB, s store.Store, collection string, keys ...store.Key) {
 	for i, key := range keys {
 		docs[i] = bson.D{{Key: "_id", Value: key}, {Key: "n", Value: int32(i)}}
 	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), collection, docs, nil))
+	testenv.Must(s.InsertMany(t.Context(), collection, docs, nil))(t)
 }
 
 // find returns the keys of the documents that q selects.
@@ -138,7 +126,7 @@ func find(t testing.TB, s store.Store, collection string, q store.Query) (keys [
 		if err != nil {
 			t.Fatalf("Find %+v: %v", q, err)
 		}
-		keys = append(keys, must[store.Key](t)(store.KeyOf(doc)))
+		keys = append(keys, testenv.Must(store.KeyOf(doc))(t))
 	}
 	return keys
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -22,7 +23,7 @@ func valued(t testing.TB, key store.Key, v any) bson.Raw {
 // get returns the stored document with the key.
 func get(t testing.TB, s store.Store, collection string, key store.Key) bson.Raw {
 	t.Helper()
-	return must[bson.Raw](t)(s.Get(t.Context(), collection, key))
+	return testenv.Must(s.Get(t.Context(), collection, key))(t)
 }
 
 // revision returns the revision of a document, and ends the test if it has none.
@@ -39,12 +40,9 @@ func revision(t testing.TB, doc bson.Raw) objectid.ID {
 func testSwap(t testing.TB, s store.Store) {
 	key := text("shared")
 	insert(t, s, "c", text("bystander"))
-	must[store.Key](t)(s.Insert(t.Context(), "c", valued(t, key, "first")))
+	testenv.Must(s.Insert(t.Context(), "c", valued(t, key, "first")))(t)
 	first := get(t, s, "c", key)
-	second, err := s.Swap(t.Context(), "c", first, bson.D{{Key: "v", Value: "second"}, {Key: "_id", Value: key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := testenv.Must(s.Swap(t.Context(), "c", first, bson.D{{Key: "v", Value: "second"}, {Key: "_id", Value: key}}))(t)
 	want := raw(t, bson.D{{Key: "_id", Value: key}, {Key: store.Revision, Value: revision(t, second)}, {Key: "v", Value: "second"}})
 	if !bytes.Equal(second, want) || !bytes.Equal(get(t, s, "c", key), want) {
 		t.Errorf("Swap returned %v and stored %v, want %v", second, get(t, s, "c", key), want)
@@ -52,22 +50,14 @@ func testSwap(t testing.TB, s store.Store) {
 	if doc, err := s.Swap(t.Context(), "c", first, valued(t, key, "late")); !errors.Is(err, store.ErrConflict) || doc != nil {
 		t.Errorf("Swap of what was swapped = %v, %v, want ErrConflict", doc, err)
 	}
-	third := must[bson.Raw](t)(s.Swap(t.Context(), "c", second, second))
+	third := testenv.Must(s.Swap(t.Context(), "c", second, second))(t)
 	if revision(t, third) == revision(t, second) {
 		t.Errorf("Swap kept the revision of %v", third)
 	}
-	if err := deleteOld(t.Context(), s, "c", second); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("deletion of what was swapped: %v, want ErrConflict", err)
-	}
-	if err := deleteOld(t.Context(), s, "c", third); err != nil {
-		t.Fatal(err)
-	}
-	if err := deleteOld(t.Context(), s, "c", third); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("deletion again: %v, want ErrNotFound", err)
-	}
-	if _, err := s.Swap(t.Context(), "c", third, third); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Swap of what was deleted: %v, want ErrNotFound", err)
-	}
+	testenv.WantError(t, "deletion of what was swapped", deleteOld(t.Context(), s, "c", second), store.ErrConflict)
+	testenv.NoError(t, deleteOld(t.Context(), s, "c", third))
+	testenv.WantError(t, "deletion again", deleteOld(t.Context(), s, "c", third), store.ErrNotFound)
+	testenv.WantError(t, "Swap of what was deleted", testenv.ErrOf(s.Swap(t.Context(), "c", third, third)), store.ErrNotFound)
 	if keys := find(t, s, "c", store.Query{}); !slices.Equal(keys, []store.Key{text("bystander")}) {
 		t.Errorf("left: %v", keys)
 	}
@@ -97,7 +87,7 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 			return err
 		},
 		"Delete and Insert": func(old bson.Raw) error {
-			if err := s.Delete(ctx, "c", must[store.Key](t)(store.KeyOf(old))); err != nil {
+			if err := s.Delete(ctx, "c", testenv.Must(store.KeyOf(old))(t)); err != nil {
 				return err
 			}
 			_, err := s.Insert(ctx, "c", old)
@@ -111,12 +101,12 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 			return err
 		},
 		"Replace without a revision": func(old bson.Raw) error {
-			return s.Replace(ctx, "c", valued(t, must[store.Key](t)(store.KeyOf(old)), 1))
+			return s.Replace(ctx, "c", valued(t, testenv.Must(store.KeyOf(old))(t), 1))
 		},
 	} {
 		key := text(name)
-		must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, 1)))
-		old := must[bson.Raw](t)(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))
+		testenv.Must(s.Insert(ctx, "c", valued(t, key, 1)))(t)
+		old := testenv.Must(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))(t)
 		if err := write(old); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -132,24 +122,16 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 func testSwapFirst(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	key := store.IntKey(1)
-	must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, "a")))
+	testenv.Must(s.Insert(ctx, "c", valued(t, key, "a")))(t)
 	old := get(t, s, "c", key)
-	if err := s.Replace(ctx, "c", valued(t, key, "b")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Swap(ctx, "c", old, valued(t, key, "c")); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("Swap of a document without a revision that was replaced: %v, want ErrConflict", err)
-	}
-	if err := deleteOld(ctx, s, "c", old); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("deletion of a document without a revision that was replaced: %v, want ErrConflict", err)
-	}
+	testenv.NoError(t, s.Replace(ctx, "c", valued(t, key, "b")))
+	testenv.WantError(t, "Swap of a document without a revision that was replaced", testenv.ErrOf(s.Swap(ctx, "c", old, valued(t, key, "c"))), store.ErrConflict)
+	testenv.WantError(t, "deletion of a document without a revision that was replaced", deleteOld(ctx, s, "c", old), store.ErrConflict)
 	if v := get(t, s, "c", key).Lookup("v").StringValue(); v != "b" {
 		t.Errorf("after refused changes: %q, want b", v)
 	}
-	must[store.Key](t)(s.Insert(ctx, "c", valued(t, store.IntKey(2), "a")))
-	if err := deleteOld(ctx, s, "c", get(t, s, "c", store.IntKey(2))); err != nil {
-		t.Errorf("deletion of a document without a revision: %v", err)
-	}
+	testenv.Must(s.Insert(ctx, "c", valued(t, store.IntKey(2), "a")))(t)
+	testenv.WantError(t, "deletion of a document without a revision", deleteOld(ctx, s, "c", get(t, s, "c", store.IntKey(2))), nil)
 }
 
 // testSwapManyOfMany changes more documents than an engine sends at once, and then deletes every
@@ -163,28 +145,26 @@ func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	for i := range docs {
 		docs[i] = bson.D{{Key: "_id", Value: int32(i)}}
 	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	var swaps []store.Swap
 	for doc, err := range s.Find(t.Context(), "c", store.Query{Descending: true}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		id := doc.Lookup("_id").Int32()
 		swaps = append(swaps, store.Swap{Old: doc, New: bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 2 * id}}})
 	}
-	stored := must[[]bson.Raw](t)(s.SwapMany(t.Context(), "c", swaps))
+	stored := testenv.Must(s.SwapMany(t.Context(), "c", swaps))(t)
 	swaps = swaps[:0]
 	for i, doc := range stored {
 		id := int32(n - 1 - i)
-		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", store.IntKey(int64(id)))); !bytes.Equal(got, doc) || got.Lookup("n").Int32() != 2*id {
+		if got := testenv.Must(s.Get(t.Context(), "c", store.IntKey(int64(id))))(t); !bytes.Equal(got, doc) || got.Lookup("n").Int32() != 2*id {
 			t.Fatalf("document %d is %v, SwapMany returned %v", id, got, doc)
 		}
 		if i%2 == 0 {
 			swaps = append(swaps, store.Swap{Old: doc})
 		}
 	}
-	must[[]bson.Raw](t)(s.SwapMany(t.Context(), "c", swaps))
-	if got := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); got != int64(n/2) {
+	testenv.Must(s.SwapMany(t.Context(), "c", swaps))(t)
+	if got := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); got != int64(n/2) {
 		t.Errorf("%d documents are left, want %d", got, n/2)
 	}
 }
@@ -195,7 +175,7 @@ func testRevision(t testing.TB, s store.Store) {
 	given := objectid.New()
 	doc := raw(t, bson.D{{Key: "_id", Value: "k"}, {Key: "a", Value: int32(1)}, {Key: store.Revision, Value: given}, {Key: "b", Value: bson.D{{Key: store.Revision, Value: given}}}})
 	keep := slices.Clone(doc)
-	must[store.Key](t)(s.Insert(ctx, "c", doc))
+	testenv.Must(s.Insert(ctx, "c", doc))(t)
 	inserted := get(t, s, "c", text("k"))
 	if !bytes.Equal(doc, keep) {
 		t.Error("Insert has changed the document that it was given")
@@ -203,21 +183,17 @@ func testRevision(t testing.TB, s store.Store) {
 	if rev := revision(t, inserted); rev == given || inserted.Lookup("b", store.Revision).ObjectID() != bson.ObjectID(given) {
 		t.Errorf("inserted %v, want a new revision and the same field b", inserted)
 	}
-	if err := s.Replace(ctx, "c", inserted); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Replace(ctx, "c", inserted))
 	replaced := get(t, s, "c", text("k"))
 	if len(replaced) != len(inserted) || revision(t, replaced) == revision(t, inserted) {
 		t.Errorf("replaced by %v, want %v with a new revision", replaced, inserted)
 	}
 	own := raw(t, bson.D{{Key: "_id", Value: "own"}, {Key: store.Revision, Value: "17"}})
-	must[store.Key](t)(s.Insert(ctx, "c", own))
+	testenv.Must(s.Insert(ctx, "c", own))(t)
 	if got := get(t, s, "c", text("own")); !bytes.Equal(got, own) {
 		t.Errorf("a field of the user's own: stored %v, want %v", got, own)
 	}
-	if _, err := s.Swap(ctx, "c", own, valued(t, text("own"), 1)); !errors.Is(err, store.ErrDocument) {
-		t.Errorf("Swap of a document with a field of the same name: %v, want ErrDocument", err)
-	}
+	testenv.WantError(t, "Swap of a document with a field of the same name", testenv.ErrOf(s.Swap(ctx, "c", own, valued(t, text("own"), 1))), store.ErrDocument)
 }
 
 func testSwapRefuses(t testing.TB, s store.Store) {
@@ -246,12 +222,8 @@ func testSwapRefuses(t testing.TB, s store.Store) {
 	if got := get(t, s, "c", key); !bytes.Equal(got, old) {
 		t.Errorf("after refused swaps: %v, want %v", got, old)
 	}
-	if _, err := s.Swap(t.Context(), "missing", old, old); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("in a collection that does not exist: %v, want ErrNotFound", err)
-	}
-	if err := deleteOld(t.Context(), s, "missing", old); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("deletion in a collection that does not exist: %v, want ErrNotFound", err)
-	}
+	testenv.WantError(t, "in a collection that does not exist", testenv.ErrOf(s.Swap(t.Context(), "missing", old, old)), store.ErrNotFound)
+	testenv.WantError(t, "deletion in a collection that does not exist", deleteOld(t.Context(), s, "missing", old), store.ErrNotFound)
 }
 
 // testSwapMany passes swaps of every kind to one call, not sorted by key.
@@ -261,11 +233,9 @@ func testSwapMany(t testing.TB, s store.Store) {
 	for i := range docs {
 		docs[i] = valued(t, store.IntKey(int64(i)), "old")
 	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	stale := docs[7].(bson.Raw)
-	if err := s.Replace(t.Context(), "c", valued(t, store.IntKey(7), "newer")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Replace(t.Context(), "c", valued(t, store.IntKey(7), "newer")))
 	var swaps []store.Swap
 	for i := n - 1; i >= 0; i-- {
 		swap := store.Swap{Old: docs[i].(bson.Raw)}
@@ -309,11 +279,9 @@ func testSwapMany(t testing.TB, s store.Store) {
 			if !bytes.Equal(got[i], swap.Old) {
 				t.Errorf("deleted %v, result %v", swap.Old, got[i])
 			}
-			if _, err := s.Get(t.Context(), "c", must[store.Key](t)(store.KeyOf(swap.Old))); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("Get of what was deleted: %v, want ErrNotFound", err)
-			}
+			testenv.WantError(t, "Get of what was deleted", testenv.ErrOf(s.Get(t.Context(), "c", testenv.Must(store.KeyOf(swap.Old))(t))), store.ErrNotFound)
 		default:
-			if doc := get(t, s, "c", must[store.Key](t)(store.KeyOf(swap.Old))); !bytes.Equal(doc, got[i]) || doc.Lookup("v").StringValue() != "new" {
+			if doc := get(t, s, "c", testenv.Must(store.KeyOf(swap.Old))(t)); !bytes.Equal(doc, got[i]) || doc.Lookup("v").StringValue() != "new" {
 				t.Errorf("stored %v, result %v", doc, got[i])
 			}
 		}
