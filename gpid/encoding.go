@@ -112,7 +112,7 @@ func Parse(s string) (GPID, error) {
 		return GPID{}, fmt.Errorf("%w: %q", err, s)
 	}
 	if canonical := g.String(); canonical != s {
-		return GPID{}, fmt.Errorf("%w: %q, want it written %q", ErrInvalid, s, canonical)
+		return GPID{}, fmt.Errorf("%w: %q, want the form %q", ErrInvalid, s, canonical)
 	}
 	return g, nil
 }

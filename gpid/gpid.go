@@ -45,11 +45,11 @@ func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	micros := start.UnixMicro()
 	switch {
 	case !addr.IsValid():
-		return GPID{}, fmt.Errorf("%w: no address", ErrInvalid)
+		return GPID{}, fmt.Errorf("%w: the address is missing", ErrInvalid)
 	case addr.Addr().Zone() != "":
 		return GPID{}, fmt.Errorf("%w: address %s has a zone, which other hosts cannot dial", ErrInvalid, addr.Addr())
 	case micros < minStart || micros > maxStart:
-		return GPID{}, fmt.Errorf("%w: start time %s has no 16 digits of microseconds, want 2001-09-09 to 2286-11-20",
+		return GPID{}, fmt.Errorf("%w: start time %s, want 2001-09-09 to 2286-11-20, 16 digits of microseconds",
 			ErrInvalid, start.UTC().Format(time.RFC3339))
 	case pid < 1 || int64(pid) > maxPID:
 		return GPID{}, fmt.Errorf("%w: pid %d, want 1 to %d", ErrInvalid, pid, int64(maxPID))

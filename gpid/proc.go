@@ -43,7 +43,7 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 		// the processes of other users. Then a missing file does not prove that the
 		// process has ended.
 		if _, err := fs.Stat(proc, "1"); err != nil {
-			return stat{}, fmt.Errorf("gpid: read stat of process %d: /proc does not show all processes: %w", pid, err)
+			return stat{}, fmt.Errorf("gpid: read stat of process %d: /proc hides processes: %w", pid, err)
 		}
 		return stat{}, fmt.Errorf("%w: %d", ErrNoProcess, pid)
 	}

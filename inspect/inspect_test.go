@@ -323,7 +323,7 @@ func TestMachineOfAKnownHost(t *testing.T) {
 	if got := read(&inspect.Options{Hosts: []string{"db1"}}); !strings.HasPrefix(got, "modern likely: ") {
 		t.Errorf("without its host: %q, want modern", got)
 	}
-	if got := read(&inspect.Options{Hosts: []string{"vm"}, Layout: new(objectid.Modern)}); !strings.HasPrefix(got, "modern likely: the given layout") {
+	if got := read(&inspect.Options{Hosts: []string{"vm"}, Layout: new(objectid.Modern)}); !strings.HasPrefix(got, "modern likely: this layout was given") {
 		t.Errorf("with its host and a given layout: %q, want modern", got)
 	}
 	// Without any names, that of this host counts.

@@ -40,7 +40,7 @@ func readObjectID(s string, o Options) (Report, bool) {
 	if id.IsZero() {
 		all.Verdict, all.Reason = Bound, "all zeros: not an id"
 	} else if id == objectid.MinAt(id.Time()) {
-		all.Verdict, all.Reason = Bound, "only a time: an end of a range of ids"
+		all.Verdict, all.Reason = Bound, "only a time: a bound of a range of ids"
 	}
 	host := hostOf(id, o.Hosts)
 	for i, layout := range layoutsByLikelihood(id.Time(), o.Layout) {
@@ -83,14 +83,14 @@ func judgeLayout(id objectid.ID, layout objectid.Layout, host string, o Options)
 	t := id.Time()
 	switch {
 	case o.Layout != nil && layout == *o.Layout:
-		return Likely, "the given layout"
+		return Likely, "this layout was given"
 	case host != "" && layout == objectid.Classic:
 		machine, pid := classic.Split(id)
 		return Likely, fmt.Sprintf("machine %s is host %s, pid %d", machine, host, pid)
 	case host != "" && layout == objectid.Modern:
 		return Possible, "its first three random bytes would be the machine bytes of host " + host
 	case layout == objectid.Classic && binary.BigEndian.Uint16(id[7:]) == 0:
-		return Possible, "a pid of 65536 or a multiple of it reads as 0"
+		return Possible, "pid 0: only multiples of 65536 are written as 0"
 	case era.Used(layout, t) == era.Unused:
 		return Unlikely, "version 2 of the Java driver wrote this layout, which version 3 replaced in 2015"
 	case layout == objectid.Java:

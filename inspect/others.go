@@ -97,7 +97,7 @@ func readSnowflake(s string, o Options) (Report, bool) {
 			if service.name == "mastodon" { // which counts from 1970
 				first = era.Mastodon
 			}
-			r.judge(created, first, o, Possible, "the time is plausible for this service; others use the same form")
+			r.judge(created, first, o, Possible, "the time is plausible for this service, but other services use the same form")
 		}
 		report.Readings = append(report.Readings, r)
 		if r.Verdict == Possible {

@@ -28,7 +28,7 @@ var timeless = map[uuid.Version]string{
 	3: "the MD5 of a name: no time in it",
 	4: "random: no time in it",
 	5: "the SHA-1 of a name: no time in it",
-	8: "a layout of its own: a time cannot be read",
+	8: "the application chose the layout: no time can be read",
 }
 
 func readUUID(s string, o Options) (Report, bool) {
@@ -42,9 +42,9 @@ func readUUID(s string, o Options) (Report, bool) {
 	case id == uuid.Nil:
 		r.Variant, r.Verdict, r.Reason = "nil", Bound, "all zeros: not an id"
 	case id == uuid.Max:
-		r.Variant, r.Verdict, r.Reason = "max", Bound, "all ones: the end of all ids"
+		r.Variant, r.Verdict, r.Reason = "max", Bound, "all ones: not an id"
 	case id.Variant() != uuid.RFC4122 || !known:
-		r.Verdict, r.Reason = Unlikely, "neither variant nor version of RFC 9562: a hash or 16 other bytes"
+		r.Verdict, r.Reason = Unlikely, "variant or version is not of RFC 9562: a hash, or other 16 bytes"
 	default:
 		r.Variant = fmt.Sprintf("v%d", id.Version())
 		r.Fields = cut(id[:], parts...)
@@ -52,7 +52,7 @@ func readUUID(s string, o Options) (Report, bool) {
 		if r.Reason == "" {
 			reason := "version and variant of RFC 9562, and the time is plausible"
 			if id.Version() == 2 {
-				reason += "; it was created up to 7m9.5s later, which version 2 does not record"
+				reason += "; the creation may be up to 7m9.5s later, because version 2 lacks the end of the time"
 			}
 			r.judge(uuidTime(id), era.UUID, o, Likely, reason)
 		}

@@ -133,7 +133,7 @@ func (g *Generator) init(o *Options) error {
 	}
 	if o.Block != nil {
 		if o.Layout != Modern {
-			return fmt.Errorf("objectid: block set for layout %v, want %v", o.Layout, Modern)
+			return fmt.Errorf("objectid: Block set for layout %v, want %v", o.Layout, Modern)
 		}
 		block = binary.BigEndian.Uint32(o.Block[:])
 		low &= counter

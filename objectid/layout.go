@@ -79,7 +79,7 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 	case Classic:
 		host, err := os.Hostname()
 		if err != nil {
-			return 0, 0, 0, fmt.Errorf("objectid: classic layout: %w", err)
+			return 0, 0, 0, fmt.Errorf("objectid: read the host name for the classic layout: %w", err)
 		}
 		machine := md5.Sum([]byte(host))
 		pid := uint32(os.Getpid())

@@ -44,7 +44,7 @@ func Of(err error) string {
 		case err == context.DeadlineExceeded, errors.As(err, &late) && late.Timeout():
 			add("no answer in time")
 		case err == io.EOF, err == io.ErrUnexpectedEOF:
-			add("it closes the connection")
+			add("the connection was closed")
 		default:
 			add(err.Error())
 		}

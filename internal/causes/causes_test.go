@@ -21,7 +21,7 @@ func TestOf(t *testing.T) {
 		"connection refused":               fmt.Errorf("driver: %w", refused),
 		"connection refused; no such host": errors.Join(refused, fmt.Errorf("driver: %w", refused), unknown),
 		"no answer in time":                errors.Join(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, context.DeadlineExceeded),
-		"it closes the connection":         errors.Join(io.EOF, io.ErrUnexpectedEOF),
+		"the connection was closed":        errors.Join(io.EOF, io.ErrUnexpectedEOF),
 		"the server refused TLS":           fmt.Errorf("driver: %w", errors.New("the server refused TLS")),
 	} {
 		if got := causes.Of(err); got != want {

@@ -99,7 +99,7 @@ func parseUnix(s string, marked bool) (time.Time, error) {
 	}
 	const year9999 = 253402300799
 	if n > year9999 || n < -year9999 {
-		return time.Time{}, fmt.Errorf("time %q: that is beyond the year 9999", s)
+		return time.Time{}, fmt.Errorf("time %q: beyond the year 9999", s)
 	}
 	return time.Unix(n, 0).UTC(), nil
 }

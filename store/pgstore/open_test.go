@@ -24,7 +24,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"mysql://u:secret@localhost/db", "the URL does not begin with postgres:// or postgresql://"},
 		{"postgres://u:secret@localhost/db?oid_schema=pg_x", `oid_schema="pg_x" cannot be the name of a schema`},
 		{"postgres://u:secret@" + silent + "/db?connect_timeout=1&sslmode=disable", "PostgreSQL at " + silent + " does not answer (no answer in time); check that it is running and that the URL names its host and port"},
-		{"postgres://u:secret@" + hangsUp + "/db?sslmode=disable", "PostgreSQL at " + hangsUp + " does not answer (it closes the connection); check that it is running and that the URL names its host and port"},
+		{"postgres://u:secret@" + hangsUp + "/db?sslmode=disable", "PostgreSQL at " + hangsUp + " does not answer (the connection was closed); check that it is running and that the URL names its host and port"},
 		{"postgres://u:secret@" + server.Addr + "/postgres?sslmode=require", "PostgreSQL at " + server.Addr + " does not answer (server refused TLS connection); check that it is running and that the URL names its host and port"},
 		{"postgres://nobody:secret@" + server.Addr + "/postgres", "PostgreSQL at " + server.Addr + `: role "nobody" does not exist (SQLSTATE 28000); check the user and the password in the URL`},
 		{"postgres://oid:secret@" + server.Addr + "/things", "PostgreSQL at " + server.Addr + `: database "things" does not exist (SQLSTATE 3D000); create the database, or name another one in the URL`},
