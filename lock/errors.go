@@ -43,8 +43,8 @@ type HeldError struct {
 	// Status is the status of the lock when it was asked for. If Status.Held is false, the
 	// lock is reserved for a moment for its first waiter, which is Status.Owner.
 	Status Status
-	// Slots is how many slots there are, none of which was free; 0 for a lock without slots.
-	// Status is then that of one slot, or of the queue for them, see [Slots].
+	// Slots is 0 for a lock without slots. Otherwise it is the number of slots, none of which
+	// was free, and Status is that of one slot or of the queue, see [Slots].
 	Slots int
 }
 

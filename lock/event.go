@@ -7,7 +7,7 @@ type EventKind string
 
 // The kinds of events. Event.Err is nil unless the kind says otherwise.
 const (
-	// EventWaiting: another holds the lock, and Acquire waits for it.
+	// EventWaiting: somebody else holds the lock, and Acquire waits for it.
 	EventWaiting EventKind = "waiting"
 	// EventUnanswered: Acquire waits, and its request failed or was not answered within five
 	// seconds; Err says why. Further failures are reported only after the backend has

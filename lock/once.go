@@ -19,8 +19,8 @@ type OnceOptions struct {
 	// Retry is how often a tick may be run again after it failed or its holder died. If it is
 	// above 0, a call waits for the outcome of another host's attempt. Default: 0.
 	Retry int
-	// CatchUp is how many missed ticks, the latest ones, a call may run before its own: 0 to
-	// 16, and 0 for a key. Default: 0.
+	// CatchUp is the largest number of missed ticks, the latest ones, that a call runs before
+	// its own tick. It is 0 to 16, and 0 for a key. Default: 0.
 	CatchUp int
 	// Wait is how long to wait for the lock. If it is negative, the call does not wait and
 	// runs no late ticks. Default: until ctx ends or 15 further ticks are due.

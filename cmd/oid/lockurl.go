@@ -184,7 +184,7 @@ func openStoreLocks(ctx context.Context, std streams, url string, ttl time.Durat
 type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the backend of locks, see \"oid help urls\" (default $OID_LOCKS, or files)")
+	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the locks, see \"oid help urls\" (default $OID_LOCKS, or files)")
 }
 
 // engine returns the URL of the locks, and its engine.

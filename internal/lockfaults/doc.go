@@ -1,10 +1,10 @@
-// Package lockfaults does to the clients of a lock what happens to them in
-// production, with real processes and real servers of Redis and PostgreSQL, and
-// judges what they made of it. It knows locks only as a [Subject], so the same faults are used to
-// test this project's lock and to compare it with others.
+// Package lockfaults injects faults into the clients and servers of a lock, with real
+// processes and real servers of Redis and PostgreSQL. It then judges how the lock behaved.
+// The package knows a lock only as a [Subject], so the same faults test this project's lock
+// and compare it with others.
 //
-// Each worker is a process of its own: the program itself, started again. A
-// program that uses the package calls [Main] first.
+// The clients are workers. Each worker is a process: the test program, started again. A
+// program that uses the package must call [Main] first.
 package lockfaults
 
 import (
@@ -15,12 +15,11 @@ import (
 // Subject is a lock library, used as its documentation says.
 type Subject struct {
 	Name string
-	// Open connects to the server at a URL. Leases are to be renewed in the
-	// background.
+	// Open connects to the server at a URL. The library must renew leases in the background.
 	Open func(ctx context.Context, url string, ttl time.Duration) (Client, error)
 }
 
-// Client is what a process has of a lock library.
+// Client is one process's connection to a lock library.
 type Client interface {
 	Acquire(ctx context.Context, name string) (Lease, error)
 	Close()
@@ -28,16 +27,15 @@ type Client interface {
 
 // Lease is a lock that is held, as far as its holder knows.
 type Lease interface {
-	// Check returns an error once the holder knows that it holds the lock no
-	// more.
+	// Check returns an error once the holder knows that it does not hold the lock any more.
 	Check() error
-	// Fence is 0 if there is none.
+	// Fence returns the fencing token, or 0 if the library has none.
 	Fence() uint64
 	Release() error
 }
 
-// TTL is that of the locks in every fault.
+// TTL is the TTL of all locks.
 const TTL = time.Second
 
-// name is that of the lock.
+// name is the name of the lock for which the workers contend.
 const name = "contended"

@@ -9,8 +9,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// promote kills a primary of a URL, does what is to happen then, and waits until its replica
-// has its place.
+// promote kills the primary, calls then, and waits until the replica has become the primary.
 func (l *lab) promote(url string, primary, replica *testenv.RedisServer, then ...func()) {
 	l.t.Helper()
 	l.startLate(url)
@@ -23,9 +22,9 @@ func (l *lab) promote(url string, primary, replica *testenv.RedisServer, then ..
 	l.outage = time.Since(from)
 }
 
-// sentinelFailover returns what loses a primary whose replica has all of its writes
-// and a clock that is ahead by skew. The TTL outlasts the failover, so that holders
-// are still inside their deadlines after it.
+// sentinelFailover returns a fault in which a primary is lost whose replica has all its
+// writes. The clock of the replica is ahead by skew. The TTL is longer than the failover, so
+// that leases have not ended after it.
 func sentinelFailover(skew time.Duration) func(*lab) {
 	return func(l *lab) {
 		l.ttl = 5 * TTL
@@ -48,15 +47,15 @@ func sentinelFailover(skew time.Duration) func(*lab) {
 	}
 }
 
-// offset returns how far a server is in the stream of writes.
+// offset returns how many bytes of the replication stream a server has.
 func offset(s *testenv.RedisServer, field string) (n int) {
 	_, rest, _ := strings.Cut(s.CLI("INFO", "replication"), field+":")
 	_, _ = fmt.Sscan(rest, &n)
 	return n
 }
 
-// newcomer loses a primary to a replica whose clock is behind, and lets a new client
-// take the lock when everything that remembered its fence has gone.
+// newcomer loses a primary to a replica whose clock is behind. A new client takes the lock
+// when nothing remembers its last fence any more.
 func newcomer(l *lab) {
 	set := testenv.RedisSentinel(l.t, -time.Minute)
 	l.server = set.Replica
@@ -73,7 +72,7 @@ func newcomer(l *lab) {
 	time.Sleep(TTL)
 }
 
-// lostWrites loses a primary together with the lock that was taken there.
+// lostWrites loses a primary whose replica does not have the lock that was taken there.
 func lostWrites(l *lab) {
 	set := testenv.RedisSentinel(l.t, 0)
 	l.server = set.Replica
@@ -82,7 +81,7 @@ func lostWrites(l *lab) {
 		testenv.NoError(l.t, replica.Signal(s))
 	}
 	signal(stopSignal)
-	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // or the writes would wait in the socket
+	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // otherwise the replica would read the writes from its socket later
 	l.holds(l.start("holder", set.URL(), 0, wait))
 	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
 	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
@@ -90,11 +89,11 @@ func lostWrites(l *lab) {
 	time.Sleep(4 * TTL)
 }
 
-// key has the slot of the lock's keys.
+// key has the same Cluster slot as the keys of the lock.
 const key = "{" + name + "}"
 
-// busy starts three workers that pass the lock around on a Cluster, and returns the
-// number of the primary that has it.
+// busy starts three workers that take turns with the lock on a Cluster. It returns the index
+// of the primary that has the lock.
 func (l *lab) busy(nodes []*testenv.RedisServer) int {
 	l.t.Helper()
 	url := testenv.ClusterURL(nodes)
@@ -107,7 +106,7 @@ func (l *lab) busy(nodes []*testenv.RedisServer) int {
 	return min(slot/(16384/3), 2)
 }
 
-// slotMoved moves the slot of the lock six times.
+// slotMoved moves the Cluster slot of the lock six times.
 func slotMoved(l *lab) {
 	l.cluster = testenv.RedisCluster(l.t, 0)
 	l.server = l.cluster[0]

@@ -8,25 +8,26 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// Fault is something that happens to the clients of a lock.
+// Fault is something that happens to the clients or the server of a lock.
 type Fault struct {
 	Name string
-	// OneHolder: the server remembers every lease, so there are never two holders.
+	// OneHolder: the server remembers every lease, so there must never be two holders.
 	OneHolder bool
-	// Ordinary: nothing fails, and everybody must get the lock and keep it.
+	// Ordinary: nothing fails, so every worker must get the lock and keep it.
 	Ordinary bool
-	// ClockBack: the clock of Redis steps back while nothing remembers the last
-	// fence, so the fences of a new client may fall.
+	// ClockBack: the clock of Redis is set back while nothing remembers the last fence, so a
+	// new client may get a lower fence.
 	ClockBack bool
 
 	run func(l *lab)
 }
 
-// wait is how long workers wait for the lock each time.
+// wait is how long a worker waits for the lock each time.
 const wait = 3 * TTL
 
-// Faults returns all faults of Redis and its clients. Unless it says something else, one worker, the holder,
-// has the lock for as long as it may, and two others wait for it when the fault comes.
+// Faults returns all faults of Redis and its clients. Unless a fault does it differently,
+// three workers run: one, the holder, holds the lock as long as it can, and two others wait
+// for the lock when the fault happens.
 func Faults() []Fault {
 	kill := func(args ...string) func(*lab) {
 		return standalone(args, func(l *lab, _ *testenv.Proxy) {
@@ -99,8 +100,8 @@ func Faults() []Fault {
 	}
 }
 
-// standalone returns what runs a fault on one redis-server with further
-// arguments. The holder is connected through the proxy.
+// standalone returns a fault on one redis-server with additional arguments. The holder is
+// connected through a proxy.
 func standalone(args []string, harm func(*lab, *testenv.Proxy)) func(*lab) {
 	return func(l *lab) {
 		l.server = testenv.Redis(l.t, args...)
@@ -109,13 +110,13 @@ func standalone(args []string, harm func(*lab, *testenv.Proxy)) func(*lab) {
 	}
 }
 
-// contend starts the holder, which reaches the server by a URL of its own, and two
-// waiters, and then does harm.
+// contend starts the holder, which connects to the server by a URL of its own, and two
+// waiters. Then it calls harm.
 func (l *lab) contend(ofHolder, ofWaiters string, harm func()) {
 	l.t.Helper()
 	l.holds(l.start("holder", ofHolder, 0, wait))
 	l.start("waiter 1", ofWaiters, TTL/20, wait)
-	time.Sleep(TTL / 10) // so that the first is the first in line
+	time.Sleep(TTL / 10) // so that waiter 1 is the first in the queue
 	l.start("waiter 2", ofWaiters, TTL/20, wait)
 	time.Sleep(TTL / 2)
 	l.startLate(ofWaiters)
@@ -123,15 +124,15 @@ func (l *lab) contend(ofHolder, ofWaiters string, harm func()) {
 	time.Sleep(5 * TTL / 2)
 }
 
-// lostReply loses the first reply after the connection of a worker that asks for
-// a lock which is free.
+// lostReply drops the first reply to a worker after it has connected: the reply to its
+// request for a lock that is free.
 func lostReply(l *lab) {
 	l.server = testenv.Redis(l.t)
 	p := testenv.NewProxy(l.t, l.server.Addr)
 	l.holds(l.start("warm", l.server.URL(), TTL/20, wait))
-	l.stop() // and the lock is free
+	l.stop() // now the lock is free
 	l.workers = nil
-	// Scripts are known now, so that the next reply to an EVALSHA is the lock.
+	// Redis knows the script now, so the next reply to EVALSHA grants the lock.
 	w := l.prepare("holder", order{URL: p.URL(), Wait: wait})
 	p.Swallow(1, true)
 	w.begin()
@@ -139,8 +140,7 @@ func lostReply(l *lab) {
 	time.Sleep(3 * TTL)
 }
 
-// longWork lets two workers have the lock, one after the other, for longer than the
-// TTL.
+// longWork makes two workers hold the lock, one after the other, for longer than the TTL.
 func (l *lab) longWork(url string) {
 	l.t.Helper()
 	l.began = time.Now()
@@ -150,7 +150,7 @@ func (l *lab) longWork(url string) {
 	l.served(second, 1)
 }
 
-// fifty lets five processes with ten workers each have the lock twice.
+// fifty starts five processes of ten workers each. Every worker takes the lock twice.
 func fifty(l *lab) {
 	l.server = testenv.Redis(l.t)
 	l.began = time.Now()
@@ -163,8 +163,8 @@ func fifty(l *lab) {
 	}
 }
 
-// vanished stops a process with twenty waiters for good and then lets thirty others,
-// which wait behind them, have the lock for 20 ms each.
+// vanished stops a process of twenty waiters for good. Thirty others, which wait behind them,
+// then take the lock for 20 ms each.
 func vanished(l *lab) {
 	l.server = testenv.Redis(l.t)
 	holder := l.start("holder", l.server.URL(), 0, wait)
@@ -181,7 +181,7 @@ func vanished(l *lab) {
 	l.kill(gone)
 }
 
-// Run does a fault to a subject and returns what happened.
+// Run injects the fault while workers use the subject, and returns what happened.
 func (f Fault) Run(t testing.TB, s Subject) Report {
 	t.Helper()
 	l := &lab{t: t, subject: s, ttl: TTL, changed: make(chan struct{})}

@@ -90,7 +90,7 @@ func (r Report) Worst(other Report) Report {
 	}
 }
 
-// judge ends the workers and looks at what they have done.
+// judge stops the workers and reports what they have done.
 func (l *lab) judge() Report {
 	l.t.Helper()
 	end := time.Now()
@@ -122,7 +122,7 @@ func (l *lab) judge() Report {
 	return r
 }
 
-// primaries returns the servers that have keys in the end.
+// primaries returns the servers that have keys after the fault.
 func (l *lab) primaries() []*testenv.RedisServer {
 	switch {
 	case l.cluster != nil:
@@ -133,7 +133,7 @@ func (l *lab) primaries() []*testenv.RedisServer {
 	return nil
 }
 
-// forever returns the keys without a TTL that are there now.
+// forever returns the keys that have no TTL.
 func (l *lab) forever() (keys []string) {
 	for _, s := range l.primaries() {
 		for key := range strings.FieldsSeq(s.CLI("KEYS", "*")) {
@@ -145,15 +145,15 @@ func (l *lab) forever() (keys []string) {
 	return keys
 }
 
-// belief is a time in which a worker believed to have the lock.
+// belief is a time in which a worker believed to hold the lock.
 type belief struct {
 	worker   string
 	from, to time.Time
 }
 
-// beliefs returns the times of all workers, without those in which they stood
-// still, sorted by their beginning. Those of a worker that was killed end with
-// its last write.
+// beliefs returns the beliefs of all workers, sorted by their beginning, without times in
+// which a worker was stopped. The belief of a worker that was killed ends with its last
+// write.
 func (l *lab) beliefs() []belief {
 	var all []belief
 	open := make(map[string]*belief)
@@ -188,10 +188,10 @@ func (l *lab) beliefs() []belief {
 	return all
 }
 
-// grants looks at who had the lock when, until the workers were told to finish.
+// grants reports who held the lock when, until end.
 func (l *lab) grants(r *Report, end time.Time) {
 	all := l.beliefs()
-	var until time.Time // when the last of the beliefs so far ended
+	var until time.Time // the latest end of the beliefs so far
 	for i, b := range all {
 		for _, other := range all[:i] {
 			if other.worker != b.worker && other.to.After(b.from) {
@@ -211,7 +211,7 @@ func (l *lab) grants(r *Report, end time.Time) {
 	r.Idle = max(r.Idle, end.Sub(until))
 	type grant struct {
 		event
-		highest uint64 // fence of this and all grants that were complete before
+		highest uint64 // fence of this grant and those before it
 	}
 	var grants []grant
 	for _, e := range l.events {
@@ -242,8 +242,8 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-// writes looks at the resource. A write is known by its fence, or without fences
-// by the time of the grant that it was made under.
+// writes reports writes that came after a write of a later lease. A write is known by its
+// fence or, without fences, by the time of its lease.
 func (l *lab) writes(r *Report) {
 	type write struct {
 		at    time.Time
@@ -269,7 +269,7 @@ func (l *lab) writes(r *Report) {
 	}
 }
 
-// rest looks at everything else that workers told.
+// rest reports the other events.
 func (l *lab) rest(r *Report) {
 	for _, e := range l.events {
 		switch e.Kind {
@@ -289,7 +289,7 @@ func (l *lab) rest(r *Report) {
 	}
 }
 
-// lateStart looks at what the late starter told, until the workers were told to finish.
+// lateStart reports the events of the late starter, until end.
 func (l *lab) lateStart(r *Report, end time.Time) {
 	if l.called.IsZero() {
 		return

@@ -17,28 +17,28 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// patience is how long a worker may take for anything that is not measured.
+// patience is how long to wait for anything that is not measured.
 const patience = 30 * time.Second
 
-// lab is where one fault happens to one subject.
+// lab runs one fault against one subject.
 type lab struct {
 	t        testing.TB
 	subject  Subject
 	ttl      time.Duration
-	server   *testenv.RedisServer   // that which the workers end up with; nil for PostgreSQL
-	cluster  []*testenv.RedisServer // all primaries that they end up with, of a Cluster
+	server   *testenv.RedisServer   // the server of the workers after the fault; nil for PostgreSQL
+	cluster  []*testenv.RedisServer // all primaries after the fault, of a Cluster
 	workers  []*worker
-	stopped  []span        // times in which a worker stood still and could do nothing
-	outage   time.Duration // for so long there was no server that could be written to
-	unwanted time.Time     // until then nobody wanted the lock
-	began    time.Time     // when what is to be done in time began; zero: nothing is
-	done     time.Time     // when it was done
+	stopped  []span        // times in which a worker was stopped
+	outage   time.Duration // how long no server accepted writes
+	unwanted time.Time     // before this time nobody wanted the lock
+	began    time.Time     // when timed work began; zero if no work is timed
+	done     time.Time     // when timed work was done
 
 	mu      sync.Mutex
 	changed chan struct{}
-	events  []event   // those of one worker are in order
+	events  []event   // of all workers but the late starter; in order for each worker
 	late    []event   // of the late starter
-	called  time.Time // when the late starter was started; zero: it was not
+	called  time.Time // when the late starter was started, or zero
 }
 
 type span struct {
@@ -46,7 +46,7 @@ type span struct {
 	from, to time.Time
 }
 
-// worker is a process that takes the lock.
+// worker is a process that uses the lock.
 type worker struct {
 	name   string
 	cmd    *exec.Cmd
@@ -57,7 +57,7 @@ type worker struct {
 	err    error // how it ended
 }
 
-// start starts a worker.
+// start starts a worker that asks for the lock at once.
 func (l *lab) start(name, url string, hold, wait time.Duration) *worker {
 	l.t.Helper()
 	w := l.prepare(name, order{URL: url, Hold: hold, Wait: wait})
@@ -65,8 +65,8 @@ func (l *lab) start(name, url string, hold, wait time.Duration) *worker {
 	return w
 }
 
-// crowd starts a worker of many goroutines, each of which gets the lock so many
-// times, and returns when all have asked for it.
+// crowd starts a worker with many goroutines, each of which takes the lock the given number
+// of times. It returns when all have asked for the lock.
 func (l *lab) crowd(name, url string, many, times int, hold time.Duration) *worker {
 	l.t.Helper()
 	w := l.prepare(name, order{URL: url, Hold: hold, Wait: patience, Many: many, Times: times})
@@ -77,7 +77,7 @@ func (l *lab) crowd(name, url string, many, times int, hold time.Duration) *work
 	return w
 }
 
-// served waits until a crowd has had the lock so many times.
+// served waits until a crowd has held the lock the given number of times in total.
 func (l *lab) served(w *worker, times int) {
 	l.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -101,10 +101,10 @@ func (l *lab) served(w *worker, times int) {
 	}
 }
 
-// begin lets a worker ask for the lock.
+// begin makes the worker ask for the lock.
 func (w *worker) begin() { _, _ = w.stdin.Write([]byte("\n")) }
 
-// prepare starts a worker up to the moment when it is connected.
+// prepare starts a worker and waits until it has connected.
 func (l *lab) prepare(name string, o order) *worker {
 	l.t.Helper()
 	w := l.launch(name, o)
@@ -128,25 +128,24 @@ func (l *lab) launch(name string, o order) *worker {
 	return w
 }
 
-// lateStarter is the name of a worker that starts while a fault happens, and of the lock
-// that it takes, which nobody else wants. In a Cluster it is on another primary than
-// the lock of the others.
+// lateStarter is the name of a worker that starts during a fault, and of the lock that it
+// takes, for which nobody else asks. In a Cluster, that lock is on another primary than the
+// lock of the other workers.
 const lateStarter = "late-starter"
 
-// startLate starts the late starter. It begins as the fault does and needs some
-// milliseconds to start.
+// startLate starts the late starter, just before the fault.
 func (l *lab) startLate(url string) {
 	l.t.Helper()
 	l.called = time.Now()
 	l.launch(lateStarter, order{URL: url, Lock: lateStarter, Hold: TTL / 20, Wait: wait, Times: 1}).begin()
 }
 
-// collect keeps what a worker tells.
+// collect reads the events of a worker.
 func (l *lab) collect(w *worker, out io.Reader) {
 	for d := json.NewDecoder(out); ; {
 		var e event
 		if err := d.Decode(&e); err != nil {
-			return // it has ended, or was killed in the middle of a line
+			return // the worker has ended, or was killed while it wrote a line
 		}
 		e.Worker = w.name + e.Worker
 		l.mu.Lock()
@@ -161,17 +160,17 @@ func (l *lab) collect(w *worker, out io.Reader) {
 	}
 }
 
-// is returns what finds events of a kind.
+// is returns a function that reports whether an event is of this worker and kind.
 func is(worker, kind string) func(event) bool {
 	return func(e event) bool { return e.Worker == worker && e.Kind == kind }
 }
 
-// of reports whether the event is of a worker or of one of its goroutines.
+// of reports whether the event is of the worker or one of its goroutines.
 func (e event) of(worker string) bool {
 	return e.Worker == worker || strings.HasPrefix(e.Worker, worker+"/")
 }
 
-// await waits for an event.
+// await waits for an event. It fails the test if none comes within patience.
 func (l *lab) await(what string, match func(event) bool) {
 	l.t.Helper()
 	if !l.within(patience, match) {
@@ -203,13 +202,13 @@ func (l *lab) holds(w *worker) {
 	l.await(w.name+" has the lock", is(w.name, acquired))
 }
 
-// kill ends a worker as kill -9 does.
+// kill kills a worker with SIGKILL.
 func (l *lab) kill(w *worker) {
 	w.killed = true
 	w.signal(l.t, os.Kill)
 }
 
-// freeze stops a worker, with SIGSTOP, until the function that it returns is called.
+// freeze stops a worker with SIGSTOP. The function that it returns lets the worker continue.
 func (l *lab) freeze(w *worker) (resume func()) {
 	from := time.Now()
 	w.signal(l.t, stopSignal)
@@ -223,7 +222,7 @@ func (w *worker) signal(t testing.TB, s os.Signal) {
 	testenv.NoError(t, w.cmd.Process.Signal(s))
 }
 
-// stop tells all workers to finish and waits until they have.
+// stop tells all workers to end, and waits for them.
 func (l *lab) stop() {
 	for _, w := range l.workers {
 		w.stdin.Close()
@@ -236,7 +235,7 @@ func (l *lab) stop() {
 	}
 }
 
-// complaints returns what workers wrote to stderr.
+// complaints returns what the workers wrote to stderr.
 func (l *lab) complaints() string {
 	var all strings.Builder
 	for _, w := range l.workers {

@@ -27,7 +27,7 @@ type own struct{ locker lock.Locker }
 func (o own) Acquire(ctx context.Context, name string) (Lease, error) {
 	lease, err := o.locker.Acquire(ctx, name, nil)
 	if err != nil {
-		return nil, err // and not a Lease that holds nil
+		return nil, err // not a Lease that contains a nil *lock.Lease
 	}
 	return lease, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// PostgresFaults returns all faults of PostgreSQL and its clients, see [Faults]. The
-// server keeps what it has acknowledged through all of them.
+// PostgresFaults returns all faults of PostgreSQL and its clients, like [Faults]. The server
+// never loses what it has acknowledged.
 func PostgresFaults() []Fault {
 	return []Fault{
 		{Name: "ordinary: second in the queue, work of 2.5 TTL", Ordinary: true, run: func(l *lab) {
@@ -36,7 +36,7 @@ func PostgresFaults() []Fault {
 	}
 }
 
-// cutOff returns what cuts the holder off from a PostgreSQL server for a time.
+// cutOff returns a fault that cuts the holder off from PostgreSQL for a while.
 func cutOff(requests, answers bool) func(*lab) {
 	return besidePostgres(func(_ *lab, c *testenv.Cable) {
 		c.Cut(requests, answers)
@@ -45,7 +45,7 @@ func cutOff(requests, answers bool) func(*lab) {
 	})
 }
 
-// onPostgres returns what runs a fault of a PostgreSQL server.
+// onPostgres returns a fault of a PostgreSQL server.
 func onPostgres(harm func(*testenv.PostgresServer)) func(*lab) {
 	return func(l *lab) {
 		s := testenv.Postgres(l.t)
@@ -57,8 +57,8 @@ func onPostgres(harm func(*testenv.PostgresServer)) func(*lab) {
 	}
 }
 
-// besidePostgres returns what runs a fault of the clients of a PostgreSQL server. The
-// holder is connected through the cable.
+// besidePostgres returns a fault of the clients of a PostgreSQL server. The holder is
+// connected through the cable.
 func besidePostgres(harm func(*lab, *testenv.Cable)) func(*lab) {
 	return func(l *lab) {
 		s := testenv.SharedPostgres(l.t)

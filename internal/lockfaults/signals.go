@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// These stop a process and let it go on.
+// These signals stop a process and continue it.
 var stopSignal, continueSignal os.Signal = syscall.SIGSTOP, syscall.SIGCONT

@@ -2,9 +2,8 @@ package lockfaults
 
 import "time"
 
-// watchStalls measures by how much timers of this process are late, on a machine
-// that has other things to do, until the function that it returns is called: that
-// returns the longest time.
+// watchStalls measures how late the timers of this process fire, as they do on a busy
+// machine. The function that it returns stops that and returns the longest delay.
 func watchStalls() (longest func() time.Duration) {
 	const every = 5 * time.Millisecond
 	stop, result := make(chan struct{}), make(chan time.Duration)

@@ -15,17 +15,16 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// setWallClock steps the wall clock that a worker sees, or is nil in a program that
-// was not built by [steppable].
+// setWallClock steps the wall clock of this worker. It is nil in programs not built by
+// [steppable].
 var setWallClock func(ahead time.Duration)
 
 var start = time.Now()
 
-// clock returns the time without the steps of the wall clock since the program
-// started.
+// clock returns the time, without any steps of the wall clock since the program started.
 func clock() time.Time { return start.Add(time.Since(start)) }
 
-// step steps the wall clock of this worker as an order on stdin says.
+// step steps the wall clock of this worker by the duration in text.
 func step(text string) (event, error) {
 	ahead, err := time.ParseDuration(text)
 	if err != nil {
@@ -41,7 +40,7 @@ func step(text string) (event, error) {
 	return event{Kind: stepped, From: clock()}, nil
 }
 
-// What [steppable] adds to the program.
+// Sources that [steppable] adds to the program.
 const (
 	timeSource = `package time
 
@@ -59,14 +58,14 @@ func init() { setWallClock = time.SetAhead }
 `
 )
 
-// nowStart is where time.Now has the seconds of the wall clock, and nothing but them,
-// in a variable.
+// nowStart matches the beginning of time.Now, where a variable has the seconds of the wall
+// clock.
 var nowStart = regexp.MustCompile(`(?m)^func Now\(\) Time \{\n\t(\w+), \w+, \w+ := \w+\(\)\n`)
 
-// steppable builds the test program in the current folder once more, with a copy of
-// package time whose Now can be told to be ahead. The monotonic clock, on which timers
-// and differences of times count, stays as it is. The program has no name any more, and
-// its space is free again when this process ends.
+// steppable builds the test program of the current folder again, with a copy of package time
+// in which the wall clock can be stepped. The monotonic clock, which timers and differences
+// of times use, is unchanged. The result is an open file without a name, which disappears
+// with this process.
 var steppable = sync.OnceValues(func() (*os.File, error) {
 	folder, err := os.MkdirTemp("", "lockfaults")
 	if err != nil {
@@ -87,16 +86,16 @@ var steppable = sync.OnceValues(func() (*os.File, error) {
 		return nil, fmt.Errorf("%s: time.Now does not begin as expected", original)
 	}
 	overlay := struct{ Replace map[string]string }{make(map[string]string)}
-	for place, source := range map[string]string{
+	for path, source := range map[string]string{
 		original:                                 string(nowStart.ReplaceAll(text, []byte("${0}\t$1 += ahead.Load()\n"))),
 		filepath.Join(timeFolder, "ahead.go"):    timeSource,
 		filepath.Join(ownFolder, "steppable.go"): workerSource,
 	} {
-		file := filepath.Join(folder, filepath.Base(place))
+		file := filepath.Join(folder, filepath.Base(path))
 		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 			return nil, err
 		}
-		overlay.Replace[place] = file
+		overlay.Replace[path] = file
 	}
 	list, err := json.Marshal(overlay)
 	if err != nil {
@@ -120,10 +119,10 @@ func goCommand(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// steppedClock steps the wall clock of the holder's host a minute ahead and then a
-// minute back behind the true time.
+// steppedClock sets the wall clock of the holder's host a minute ahead, and then a minute
+// behind the true time.
 func steppedClock(l *lab) {
-	l.server = testenv.Redis(l.t) // or the test is skipped, before what takes minutes the first time
+	l.server = testenv.Redis(l.t) // skip the test without Redis before steppable, which may take minutes
 	testenv.Program(l.t, "go", "golang")
 	program := testenv.Must(steppable())(l.t)
 	holder := l.prepare("holder", order{URL: l.server.URL(), Wait: wait, program: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), program.Fd())})
@@ -140,7 +139,7 @@ func steppedClock(l *lab) {
 	time.Sleep(TTL)
 }
 
-// setClock steps the wall clock of a worker.
+// setClock sets the wall clock of a worker ahead.
 func (l *lab) setClock(w *worker, ahead time.Duration) {
 	l.t.Helper()
 	from := time.Now()

@@ -16,33 +16,34 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// variable is the environment variable that makes a program a worker.
+// variable is the environment variable whose presence makes a program a worker. It contains
+// the order.
 const variable = "OID_LOCKFAULTS_WORKER"
 
-// order says what a worker is to do.
+// order is what a worker must do.
 type order struct {
 	Subject string
 	URL     string
-	Lock    string // the name of the lock; "": that which all contend for
+	Lock    string // the name of the lock; "" means the one for which all contend
 	TTL     time.Duration
-	Hold    time.Duration // for how long to keep the lock each time; 0: as long as one may
-	Wait    time.Duration // how long to wait for it
-	Many    int           // how many goroutines do so, with one client; 0: one
-	Times   int           // how often each gets the lock; 0: until it is told to stop
+	Hold    time.Duration // how long to hold the lock each time; 0 means as long as possible
+	Wait    time.Duration // how long to wait for the lock each time
+	Many    int           // number of goroutines that do so, with one client; 0 means one
+	Times   int           // how often each goroutine takes the lock; 0 means until stdin ends
 
-	program string // to run; "": the test program
+	program string // to run; "" means the test program
 }
 
-// Kinds of events, which a worker writes to its stdout, one per line.
+// Kinds of events. A worker writes its events to stdout, one per line. From and To mean:
 const (
 	started  = "started"  // the client is open
-	asking   = "asking"   // From when the lock was asked for
-	acquired = "acquired" // From when it was asked for To when it was there
-	wrote    = "wrote"    // From when the holder believed to hold, To when it wrote
-	ended    = "ended"    // From when the lease was there To when the holder last knew that it held
-	gaveUp   = "gave up"  // From when it was asked for To when there was an error
-	stepped  = "stepped"  // From when the wall clock was stepped
-	closed   = "closed"   // Goroutines and Files, such as connections, are left over
+	asking   = "asking"   // From: Acquire was called
+	acquired = "acquired" // From: Acquire was called; To: it returned a lease
+	wrote    = "wrote"    // From: the holder checked its lease; To: it wrote
+	ended    = "ended"    // From: the lease began; To: the holder last saw it valid
+	gaveUp   = "gave up"  // From: Acquire was called; To: it returned an error
+	stepped  = "stepped"  // From: the wall clock was stepped
+	closed   = "closed"   // the client was closed; Goroutines and Files were left over
 )
 
 type event struct {
@@ -50,15 +51,15 @@ type event struct {
 	Worker   string
 	From, To time.Time
 	Fence    uint64
-	Late     time.Duration // from the end of the ctx to To
+	Late     time.Duration // from the end of Acquire's ctx to To
 	Error    string
-	Lost     string // why the lease ended before its holder was done
+	Lost     string // why the lease ended before its release
 
 	Goroutines, Files int
 }
 
-// Main runs the program as a worker if it was started as one, and otherwise
-// returns at once. Call it before anything else.
+// Main runs the program as a worker, and does not return, if it was started as one. Call it
+// before anything else.
 func Main(subjects ...Subject) {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -84,11 +85,11 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// teller writes the events of one goroutine. An Encoder writes each at once.
+// teller writes the events of one goroutine to stdout.
 type teller struct {
 	mu   *sync.Mutex
 	out  *json.Encoder
-	part string // what tells the goroutine from the others
+	part string // number of the goroutine, such as /3, or ""
 }
 
 // Encode writes an event.
@@ -99,8 +100,8 @@ func (t teller) Encode(e event) error {
 	return t.out.Encode(e)
 }
 
-// work opens a client, and after a line on stdin takes the lock again and again until
-// stdin ends. Further lines are steps of the clock.
+// work opens a client. After a line on stdin it takes the lock again and again until stdin
+// ends. Each further line is a step of the clock.
 func work(s Subject, o order) error {
 	tell := teller{mu: new(sync.Mutex), out: json.NewEncoder(os.Stdout)}
 	ctx, stop := context.WithCancel(context.Background())
@@ -118,7 +119,7 @@ func work(s Subject, o order) error {
 			_ = tell.Encode(e)
 		}
 	}()
-	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { // opens files that stay, once
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { // Go opens some files once, which stay open: do not count them
 		l.Close()
 	}
 	goroutines, files := runtime.NumGoroutine(), openFiles()
@@ -147,7 +148,7 @@ func work(s Subject, o order) error {
 	client.Close()
 	e := event{Kind: closed}
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		e.Goroutines, e.Files = runtime.NumGoroutine()-goroutines+1, openFiles()-files // the one that read stdin is gone
+		e.Goroutines, e.Files = runtime.NumGoroutine()-goroutines+1, openFiles()-files // +1: the goroutine that read stdin has ended
 		if e.Goroutines <= 0 && e.Files <= 0 {
 			break
 		}
@@ -159,13 +160,13 @@ func work(s Subject, o order) error {
 	return tell.Encode(e)
 }
 
-// openFiles returns how many files and connections this process has open.
+// openFiles returns the number of files and connections that this process has open.
 func openFiles() int {
 	files, _ := os.ReadDir("/proc/self/fd")
 	return len(files)
 }
 
-// turns takes the lock as often as o says.
+// turns takes the lock as often as the order says.
 func turns(ctx context.Context, client Client, o order, tell teller) error {
 	for n := 0; ctx.Err() == nil && (o.Times == 0 || n < o.Times); {
 		had, err := turn(ctx, client, o, tell)
@@ -179,8 +180,7 @@ func turns(ctx context.Context, client Client, o order, tell teller) error {
 	return nil
 }
 
-// turn waits for the lock once and keeps it for a while. It reports whether it had
-// the lock.
+// turn takes the lock once and holds it. It reports whether it got the lock.
 func turn(ctx context.Context, client Client, o order, tell teller) (bool, error) {
 	waiting, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()

@@ -89,8 +89,8 @@ type Options struct {
 	// Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is this process, which everyone sees as the owner of its locks. Default: the
-	// result of [gpid.Self] for a process that does not listen.
+	// Process is this process, which everyone sees as the owner of its locks. Default:
+	// [gpid.Self] with no address.
 	Process gpid.GPID
 
 	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be

@@ -62,8 +62,8 @@ type Options struct {
 	// [lock.AcquireOptions] say otherwise. Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is this process, which everyone sees as the owner of its locks. Default: the
-	// result of [gpid.Self] for a process that does not listen.
+	// Process is this process, which everyone sees as the owner of its locks. Default:
+	// [gpid.Self] with no address.
 	Process gpid.GPID
 
 	// Collection is the collection of the locks. Default: [DefaultCollection].

@@ -15,7 +15,7 @@ import (
 // Guard does nothing: only Linux has guards.
 func Guard() {}
 
-// guard is that of Linux.
+// guard is empty: only Linux has guards.
 type guard struct{}
 
 func (*guard) leave() {}
@@ -32,8 +32,8 @@ func (g *group) start(cmd *exec.Cmd) error {
 // lasting returns the process group of the command.
 func (g *group) lasting() int { return g.id }
 
-// watch reports what becomes of the command, until its group has ended, which may have
-// members with other parents.
+// watch reports changes of the command, and returns when all processes of its group have
+// ended. Some of them may not be children of oid.
 func (g *group) watch() {
 	reap(g.id, g.report)
 	for !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
@@ -45,11 +45,11 @@ func (g *group) watch() {
 	}
 }
 
-// processes knows of none: only Linux shows what has been started.
+// processes returns nil: only Linux shows which processes a command has started.
 func (g *group) processes() []process { return nil }
 
-// stopSelf stops oid and returns when oid goes on, or at once if nobody in the
-// session could make it go on.
+// stopSelf stops oid, and returns when oid continues. It returns at once if no process in the
+// session could make oid continue.
 func stopSelf(syscall.Signal) {
 	parent, err1 := unix.Getsid(os.Getppid())
 	own, err2 := unix.Getsid(0)
@@ -57,5 +57,5 @@ func stopSelf(syscall.Signal) {
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	time.Sleep(10 * time.Millisecond) // another thread may be the one that acts on it
+	time.Sleep(10 * time.Millisecond) // the signal may reach another thread first
 }

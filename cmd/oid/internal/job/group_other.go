@@ -8,7 +8,7 @@ import (
 	"os/signal"
 )
 
-// CatchSignals returns a channel for the signals that are passed on to a command.
+// CatchSignals returns a channel that receives the signals to pass on to a command.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt)
@@ -21,14 +21,14 @@ func catchStops(chan os.Signal) {}
 // Guard does nothing: only Linux has guards.
 func Guard() {}
 
-// endsPrograms reports whether s is a signal by which programs are asked to end.
+// endsPrograms reports whether s asks programs to end.
 func endsPrograms(os.Signal) bool { return true }
 
-// group is a command: there are no process groups here.
+// group is a command. There are no process groups on this system.
 type group struct {
 	id      int
 	changes chan change
-	gone    chan struct{} // closed when it has ended
+	gone    chan struct{} // closed when the command has ended
 	cmd     *exec.Cmd
 }
 
@@ -40,7 +40,7 @@ func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*group, error) {
 	}
 	g.id = cmd.Process.Pid
 	go func() {
-		_ = cmd.Wait() // the state says how it ended
+		_ = cmd.Wait() // ProcessState says how it ended
 		g.changes <- change{ended: true, code: cmd.ProcessState.ExitCode()}
 		close(g.gone)
 	}()
@@ -59,7 +59,7 @@ func (g *group) commandStopped(os.Signal, func() bool) {}
 
 func (g *group) stopOwn(os.Signal, func() bool) bool { return false }
 
-// pass can only end the command here.
+// pass ends the command: there are no other signals on this system.
 func (g *group) pass(os.Signal) { _ = g.kill() }
 
 func (g *group) terminate() error { return g.kill() }

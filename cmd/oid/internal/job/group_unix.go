@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// CatchSignals returns a channel for the signals that are passed on to a command.
-// If SIGHUP or SIGINT was ignored when oid began, as under nohup and in the background of
-// a script, it stays ignored in the command too.
+// CatchSignals returns a channel that receives the signals to pass on to a command. If a
+// signal was ignored when oid began, as SIGHUP is under nohup and SIGINT in the background of
+// a script, it stays ignored, in the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	CatchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -24,38 +24,38 @@ func CatchSignals() chan os.Signal {
 // inOwnGroup makes cmd run in a process group of its own. It replaces cmd.SysProcAttr.
 func inOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// endsPrograms reports whether s is a signal by which programs are asked to end.
+// endsPrograms reports whether s asks programs to end.
 func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
 
-// group is a command that runs in a process group of its own, with all
-// that it has started, on Linux also in groups and sessions of its own. One goroutine
-// uses it.
+// group is a command that runs in a process group of its own, with all processes that it has
+// started. On Linux these include processes in other groups and sessions. Only one goroutine
+// may use a group.
 type group struct {
 	id       int           // of the group, and the pid of the command
-	changes  chan change   // what becomes of the command
-	gone     chan struct{} // closed when all of it has ended
+	changes  chan change   // receives when the command ends or is stopped
+	gone     chan struct{} // closed when all its processes have ended
 	terminal *terminal     // nil if oid has none
 	signals  chan os.Signal
-	frozen   []int         // processes of other groups that stop has stopped
+	frozen   []int         // pids in other groups that stop has stopped
 	done     chan struct{} // closed by close
 	guard    guard
 }
 
-// process is a process that runs, or is stopped.
+// process is a process that has not ended.
 type process struct {
 	pid     int
 	name    string // of its program
-	member  bool   // of the group
+	member  bool   // it is in the group
 	stopped bool
 }
 
-// catchStops sends the signals that stop jobs to signals too. Without it they stop
-// oid alone, as is right while it waits for the lock.
+// catchStops also sends the signals that stop jobs to signals. Before that they stop only
+// oid, which is right while it waits for the lock.
 func catchStops(signals chan os.Signal) {
 	CatchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// startGroup starts cmd. The caller has called [catchStops] and calls close.
+// startGroup starts cmd. The caller must have called [catchStops] and must call close.
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
 	g := &group{changes: make(chan change), gone: make(chan struct{}), signals: signals, done: make(chan struct{})}
 	inOwnGroup(cmd)
@@ -76,7 +76,7 @@ func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
 	return g, nil
 }
 
-// close gives the terminal back to oid. Processes that are left go on.
+// close gives the terminal back to oid. Processes that still run continue.
 func (g *group) close() {
 	close(g.done)
 	g.guard.leave()
@@ -85,9 +85,8 @@ func (g *group) close() {
 	signal.Reset(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// reap waits for the children of this process, a command and those that it adopts, and
-// reports what becomes of the command. It returns when there is none, or when report
-// returns false.
+// reap waits for the children of this process, among them the command, and reports changes of
+// the command. It returns when there are no children, or when report returns false.
 func reap(command int, report func(change) bool) {
 	for {
 		var c change
@@ -111,7 +110,7 @@ func reap(command int, report func(change) bool) {
 	}
 }
 
-// report passes a change on, and returns false when nobody needs it any more.
+// report sends c to changes. It returns false when close was called.
 func (g *group) report(c change) bool {
 	select {
 	case g.changes <- c:
@@ -121,13 +120,13 @@ func (g *group) report(c change) bool {
 	}
 }
 
-// commandEnded makes oid the foreground job again, so that Ctrl-C reaches oid
-// and not what the command has left. It reports whether the command was that job.
+// commandEnded makes oid the foreground job again if the command was, and reports whether it
+// was. Ctrl-C then reaches oid and not the processes that the command has left.
 func (g *group) commandEnded() bool { return g.terminal.move(g.id, g.terminal.ownGroup()) }
 
-// share sends SIGINT, by which the command has ended as the foreground job, to the
-// job that oid belongs to, as the terminal had done without oid. The shell of a
-// script ends it only if both the command and the shell got the signal.
+// share sends SIGINT, if it has ended the command in the foreground, to the process group of
+// oid, as the terminal would have done without oid. A shell ends a script only if both the
+// command and the shell got the signal.
 func (g *group) share(s syscall.Signal) {
 	if s == syscall.SIGINT {
 		_ = syscall.Kill(0, s)
@@ -137,20 +136,20 @@ func (g *group) share(s syscall.Signal) {
 // pass sends a signal to the group.
 func (g *group) pass(s os.Signal) {
 	if s, ok := s.(syscall.Signal); ok {
-		_ = syscall.Kill(-g.id, s) // there may be nobody left
+		_ = syscall.Kill(-g.id, s) // an error if all have ended
 	}
 }
 
-// signalAll sends a signal to the group and to what it has started in other groups. The
-// error names those that oid may not signal, such as processes of other users.
+// signalAll sends a signal to the group, and to processes that it has started in other
+// groups. The error names processes that oid may not signal, such as those of other users.
 func (g *group) signalAll(s syscall.Signal) error {
-	found := g.processes() // before s: what the guard adopts meanwhile may be missing
+	found := g.processes() // before s, which may change who is whose parent
 	refused := syscall.Kill(-g.id, s)
 	var named []string
 	for _, p := range found {
 		own := s
 		if p.member {
-			own = 0 // it has s if oid may send it
+			own = 0 // the group got s; only check the permission
 		}
 		if errors.Is(syscall.Kill(p.pid, own), syscall.EPERM) {
 			named = append(named, fmt.Sprintf("process %d (%s)", p.pid, p.name))
@@ -162,15 +161,15 @@ func (g *group) signalAll(s syscall.Signal) error {
 	case errors.Is(refused, syscall.EPERM):
 		return refused
 	}
-	return nil // there may be nobody left
+	return nil // another error means that all have ended
 }
 
-// terminate asks all to end, also those that are stopped.
+// terminate asks all processes to end, also stopped ones.
 func (g *group) terminate() error {
 	err := g.signalAll(syscall.SIGTERM)
 	_ = g.signalAll(syscall.SIGCONT)
 	return err
 }
 
-// kill ends all that it finds; a process may be starting another meanwhile.
+// kill kills all processes that it finds. It may miss one that is just being started.
 func (g *group) kill() error { return g.signalAll(syscall.SIGKILL) }

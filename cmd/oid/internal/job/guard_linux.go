@@ -23,21 +23,23 @@ import (
 	"github.com/oidkit/oid/internal/backoff"
 )
 
-// guardWord is the first argument of a guard.
+// guardWord is the first argument of a guard process.
 const guardWord = "(guard)"
 
-// guard is a process between oid and a command: a second process of this program, in a
-// process group of its own. It adopts what the command leaves, waits for all of it, and
-// tells oid what becomes of the command. If SIGKILL ends oid, it kills all of that. If it
-// is killed itself, the kernel kills the command, and oid adopts the rest.
+// guard is a second process of this program, between oid and the command, in a process group
+// of its own. It starts the command, adopts the processes that the command leaves, waits for
+// all of them, and tells oid when the command ends or is stopped. If oid is killed by
+// SIGKILL, the guard kills all these processes. If the guard is killed, the kernel kills the
+// command, and oid adopts the other processes.
 type guard struct {
 	pid    int           // 0 if there is none
-	conn   *os.File      // of oid; the guard acts when it is closed
-	told   *bufio.Reader // what the guard writes of the command
-	killed atomic.Bool
+	conn   *os.File      // to the guard; when it closes, the guard kills the processes
+	told   *bufio.Reader // reads what the guard tells
+	killed atomic.Bool   // the guard was killed
 }
 
-// start starts the guard of cmd. The guard inherits what the command is to inherit.
+// start starts the guard of cmd. The guard inherits everything that the command is to
+// inherit.
 func (g *guard) start(cmd *exec.Cmd) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -59,7 +61,7 @@ func (g *guard) start(cmd *exec.Cmd) error {
 	return errors.Join(err, conn.Close())
 }
 
-// leave lets the guard end, whatever runs.
+// leave makes the guard end, without killing processes that still run.
 func (g *guard) leave() {
 	if g.pid != 0 {
 		_, _ = g.conn.Write([]byte{0})
@@ -67,25 +69,26 @@ func (g *guard) leave() {
 	}
 }
 
-// start starts cmd by a guard.
+// start starts the guard, which starts cmd.
 func (g *group) start(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	adopt() // what a guard leaves that is killed
+	adopt() // if the guard is killed, oid adopts its children
 	if err := g.guard.start(cmd); err != nil {
-		return fmt.Errorf("start a second process of oid, which needs /proc: %v", err) // err may be that a file does not exist
+		return fmt.Errorf("start a second process of oid, which needs /proc: %v", err) // %v, because a missing /proc is not a missing command
 	}
 	var number syscall.Errno
 	if _, err := fmt.Fscanln(g.guard.told, &g.id, &number); err != nil {
-		return fmt.Errorf("the guard of the command has ended: %w", err)
+		return fmt.Errorf("the guard of the command has ended unexpectedly: %w", err)
 	} else if number != 0 {
 		return &fs.PathError{Op: "fork/exec", Path: cmd.Path, Err: number}
 	}
 	return nil
 }
 
-// watch reports what becomes of the command, until all that it has started has ended.
+// watch reports changes of the command, and returns when all processes that it has started
+// have ended.
 func (g *group) watch() {
 	ended := false
 	report := func(c change) bool {
@@ -109,7 +112,7 @@ func (g *group) watch() {
 	}
 }
 
-// wasKilled waits for the end of the guard and reports whether it was killed.
+// wasKilled waits for the guard to end, and reports whether a signal has ended it.
 func (g *guard) wasKilled() bool {
 	var status syscall.WaitStatus
 	for {
@@ -119,11 +122,12 @@ func (g *guard) wasKilled() bool {
 	}
 }
 
-// lasting returns a process group that ends with the last process of the command.
+// lasting returns a process group that exists until the last process of the command has
+// ended.
 func (g *group) lasting() int { return g.guard.pid }
 
-// Guard does the work of a guard and does not return if this process was started as one.
-// The main function of a program that calls [Run] calls it first.
+// Guard turns this process into a guard, and does not return, if it was started as one. A
+// program that calls [Run] must call Guard first in its main function.
 func Guard() {
 	if len(os.Args) < 6 || os.Args[1] != guardWord {
 		return
@@ -137,16 +141,16 @@ func Guard() {
 	os.Exit(0)
 }
 
-// runGuard runs a command and returns when all that it has started has ended.
+// runGuard runs a command, and returns when all processes that it has started have ended.
 func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
-	// Signals that reach the guard too are for the command, and oid passes them on.
+	// Ignore signals that reach the guard: they are for the command, and oid passes them on.
 	dropped := make(chan os.Signal, 1)
 	CatchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	catchStops(dropped)
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	inOwnGroup(cmd)
 	adopt()
-	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
+	runtime.LockOSThread() // the kernel kills the command when the thread that has started it ends
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	if t := openTerminal(dropped); foreground && t != nil {
 		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fd
@@ -160,7 +164,7 @@ func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	fmt.Fprintln(oid, cmd.Process.Pid, 0)
 	go func() {
 		if _, err := oid.Read(make([]byte, 1)); err == nil {
-			os.Exit(0) // oid leaves what runs
+			os.Exit(0) // oid has called leave
 		}
 		killDescendants()
 	}()
@@ -170,8 +174,8 @@ func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	})
 }
 
-// killDescendants kills what the guard has adopted, again and again: a process may be
-// starting another, and one that may not be killed may end by itself.
+// killDescendants kills the processes that the guard has adopted, again and again: one may
+// just be starting another, and one that may not be killed may end by itself.
 func killDescendants() {
 	named := make(map[int]bool)
 	for pause := (backoff.Backoff{First: time.Millisecond, Max: time.Second}); ; time.Sleep(pause.Next()) {
@@ -184,13 +188,12 @@ func killDescendants() {
 	}
 }
 
-// adopt makes this process the parent of what the command has started when its own
-// parent ends.
+// adopt makes this process adopt the descendants of the command whose parents have ended.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// stopSelf stops oid by the default action of a signal and returns when oid goes
-// on. The kernel ignores the signal if nobody could make oid go on, see setpgid(2)
-// on orphaned process groups.
+// stopSelf stops oid by the default action of a signal, and returns when oid continues. If no
+// process could make oid continue, the kernel ignores the signal, see setpgid(2) on orphaned
+// process groups.
 func stopSelf(s syscall.Signal) {
 	// signal.Reset leaves Go's handler in place, which ignores the signal.
 	var caught, byDefault [20]uint64 // as long as any system's struct sigaction
@@ -200,15 +203,15 @@ func stopSelf(s syscall.Signal) {
 	}
 	set(&byDefault, &caught)
 	defer set(&caught, nil)
-	// A signal to this very thread acts before the call returns.
+	// A signal to the current thread acts before Tgkill returns.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), s)
 }
 
-// processes returns the command and what it has started, also in groups and sessions of
-// its own, as daemons are and what su(1) runs. One that begins while it looks may be
-// missing.
+// processes returns the command and the processes that it has started, even in groups and
+// sessions of their own, such as daemons and programs under su(1). It may miss one that
+// starts meanwhile.
 func (g *group) processes() (found []process) {
 	parent := g.guard.pid
 	if g.guard.killed.Load() {
@@ -220,7 +223,7 @@ func (g *group) processes() (found []process) {
 	return found
 }
 
-// descendants returns what descends from a process and has not ended.
+// descendants returns the processes that descend from pid and have not ended.
 func descendants(pid int) (found []procfs.ProcStat) {
 	children := listedChildren
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil { // this kernel has no lists
@@ -237,9 +240,9 @@ func descendants(pid int) (found []procfs.ProcStat) {
 	return found
 }
 
-// listedChildren reads the kernel's lists of the children of a process, proc_pid_task(5).
-// They find a process that starts another and ends: to read all processes takes longer
-// than it lives.
+// listedChildren returns the children of a process by the lists of the kernel, see
+// proc_pid_task(5). Unlike childrenOfAll, it is fast enough to find processes that start
+// another process and end at once.
 func listedChildren(pid int) (found []procfs.ProcStat) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
@@ -258,7 +261,8 @@ func listedChildren(pid int) (found []procfs.ProcStat) {
 	return found
 }
 
-// childrenOfAll reads all processes, and returns a function that returns the children of one.
+// childrenOfAll reads all processes, and returns a function that returns the children of one
+// process.
 func childrenOfAll() func(pid int) []procfs.ProcStat {
 	all, _ := procfs.AllProcs()
 	children := make(map[int][]procfs.ProcStat)

@@ -1,5 +1,6 @@
-// Package job runs a command, with all that it starts, only as long as a lease holds.
-// It does what a shell does for its jobs: process groups, the terminal, stopping.
+// Package job runs a command, and all processes that it starts, only while a lease is held.
+// Like a shell with job control, it gives the command a process group and the terminal, and
+// stops and continues it.
 package job
 
 import (
@@ -14,44 +15,44 @@ import (
 	"time"
 )
 
-// Lease permits a command to run. A lock.Lease is one.
+// Lease permits a command to run. A lock.Lease implements it.
 type Lease interface {
 	// Context returns a context that ends when the lease does.
 	Context() context.Context
-	// Deadline returns when the lease ends if nothing renews it, or the zero Time if
-	// it needs no renewal.
+	// Deadline returns when the lease ends if it is not renewed again, or the zero Time if it
+	// needs no renewal.
 	Deadline() time.Time
-	// Check returns nil while the lease holds.
+	// Check returns nil while the lease is held.
 	Check() error
-	// SetGroup records the process group of the command. It may take long.
+	// SetGroup records the process group of the command. It may take a long time.
 	SetGroup(pgid int) error
 }
 
-// Options say when a command is ended, and what is reported meanwhile: each report is
-// made in a goroutine of its own, for which Run waits before it returns. All must be set.
+// Options say when to end a command, and what to report. All fields must be set. [Run] calls
+// each function in a goroutine of its own, and waits for these goroutines before it returns.
 type Options struct {
-	Margin time.Duration // from the kill to the deadline of the lease
+	Margin time.Duration // from SIGKILL to the deadline of the lease
 	Grace  time.Duration // from SIGTERM to SIGKILL when the lease is not renewed
-	Leave  bool          // do not wait for what the command leaves running
+	Leave  bool          // do not wait for processes that the command leaves
 
-	Expiring func(left time.Duration) // the command is asked to end: the lease ends so soon
-	Left     func()                   // the command has ended, and what it has started runs
-	Refused  func(err error)          // processes that cannot be signalled
+	Expiring func(left time.Duration) // the lease ends in left, so the command is being ended
+	Left     func()                   // the command has ended, but processes that it started run
+	Refused  func(err error)          // processes of the command may not be signalled
 }
 
 // End is how a command ended.
 type End struct {
-	Lost   bool           // it was ended because of its lease; the rest does not matter
-	Signal syscall.Signal // the signal that ended it or what it had left running, or 0
+	Lost   bool           // it was ended because the lease ended; ignore the other fields
+	Signal syscall.Signal // the signal that ended it, or that ended what it had left; or 0
 	Code   int            // its exit code, if no signal ended it
 }
 
-// change is what became of a command.
+// change says that a command has ended or was stopped.
 type change struct {
 	ended   bool
-	signal  syscall.Signal // that ended it, or 0
+	signal  syscall.Signal // the signal that ended it, or 0
 	code    int            // its exit code, if no signal ended it
-	stopped syscall.Signal // that stopped it, or 0
+	stopped syscall.Signal // the signal that stopped it, or 0
 }
 
 // run is a command that runs under a lease.
@@ -62,18 +63,18 @@ type run struct {
 	signals chan os.Signal
 
 	end        change           // how the command ended
-	inFront    bool             // it was the foreground job of the terminal then
-	lost       bool             // it is being ended because of the lease
-	kill       <-chan time.Time // when to kill it
+	inFront    bool             // it was the foreground job of the terminal when it ended
+	lost       bool             // it is being ended because the lease ends
+	kill       <-chan time.Time // fires when to kill it
 	kills      int              // how often it was killed
-	refused    string           // the last error of signalling that was reported
-	asked      int              // signals that asked what the command left to end
+	refused    string           // text of the last error that was passed to Refused
+	asked      int              // number of signals that arrived after the command had ended
 	ending     syscall.Signal   // the first of them
 	background sync.WaitGroup
 }
 
-// CatchUnlessIgnored relays signals to c, but none that was ignored when this process began,
-// as SIGINT is in the background of a script.
+// CatchUnlessIgnored relays signals to c, except those that were ignored when this process
+// began. For example, SIGINT is ignored in the background of a script.
 func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
 	for _, s := range all {
 		if !signal.Ignored(s) {
@@ -82,16 +83,17 @@ func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
 	}
 }
 
-// Run runs a command in a process group of its own, in the foreground of the terminal
-// if this process is there, and passes on the signals of [CatchSignals]. It returns when
-// all that the command has started has ended, which is before the lease does. On Linux
-// a second process of this program adopts what the command leaves, see [Guard].
+// Run runs a command in a process group of its own. If this process is in the foreground of
+// the terminal, the command is too. Run passes on the signals of [CatchSignals]. It returns
+// when the command and all processes that it has started have ended, which is before the
+// lease ends. On Linux a second process of this program adopts processes that the command
+// leaves, see [Guard].
 //
-// An error says why the command did not begin: with Lost because the lease had ended,
-// otherwise it wraps [fs.ErrNotExist] if there is no such program.
+// An error says why the command did not start. If the lease had ended, End.Lost is set. If
+// there is no such program, the error wraps [fs.ErrNotExist].
 func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, error) {
 	catchStops(signals)
-	if err := lease.Check(); err != nil { // this process may have been stopped since it asked
+	if err := lease.Check(); err != nil { // this process may have been stopped for a while
 		return End{Lost: true}, err
 	}
 	g, err := startGroup(cmd, signals)
@@ -110,8 +112,8 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	defer g.close()
 	r := &run{Options: o, lease: lease, group: g, signals: signals}
 	defer r.background.Wait()
-	// An error only means that the lock is not freed before its TTL should this
-	// process be killed.
+	// After an error nothing is wrong except this: if this process is killed, the lock stays
+	// held until its TTL has passed.
 	r.background.Go(func() { _ = lease.SetGroup(g.lasting()) })
 	r.wait()
 	if r.inFront && !r.lost {
@@ -119,26 +121,25 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	}
 	end := End{r.lost, r.end.signal, r.end.code}
 	if end.Signal == 0 && end.Code == 0 {
-		end.Signal = r.ending // what it left was not allowed to finish
+		end.Signal = r.ending // it ended the processes that the command left
 	}
 	return end, nil
 }
 
-// leftoverNotice is how long Run waits for what a command has left running before it
-// reports that.
+// leftoverNotice is how long Run waits for processes that a command has left before it calls
+// Left.
 const leftoverNotice = time.Second
 
-// wait returns when all that counts has ended. A channel that is nil never fires, and that
-// is how the states differ:
+// wait returns when the command, and everything that Run waits for, has ended. A channel that
+// is nil never fires, so the channels are the state:
 //
 //	channel        fires
-//	leaseEnd       once, at the end of the lease
+//	leaseEnd       once, when the lease ends
 //	expiring       before the deadline of the lease, if it has one and lost is not set
-//	kill           after endCommand alone, which sets lost: again and again until wait returns
-//	gone, notice   after the command itself has ended; wait does not return before
+//	kill           after endCommand, which sets lost; again and again until wait returns
+//	gone, notice   after the command itself has ended; wait does not return before that
 //
-// lost is never taken back: a lease that is renewed after it was set does not save the
-// command.
+// Once lost is set it stays set: a lease that is renewed later does not save the command.
 func (r *run) wait() {
 	leaseEnd := r.lease.Context().Done()
 	var gone <-chan struct{}
@@ -182,8 +183,8 @@ func (r *run) wait() {
 	}
 }
 
-// held reports whether the command may go on after this process was stopped. If not,
-// it kills the command.
+// held reports whether the command may continue after this process was stopped. If the lease
+// has ended, it kills the command and returns false.
 func (r *run) held() bool {
 	if r.lease.Check() == nil {
 		return true
@@ -192,8 +193,9 @@ func (r *run) held() bool {
 	return false
 }
 
-// expiring fires when the command must be asked to end, unless it was. When that is
-// due it is ready at once, or what else happens without a pause would come first.
+// expiring returns a channel that fires when the command must be asked to end, or nil if the
+// command is already being ended. If it is already time, the channel is ready at once, so
+// that other events cannot come first.
 func (r *run) expiring() <-chan time.Time {
 	if r.lease.Deadline().IsZero() || r.lost {
 		return nil
@@ -207,12 +209,12 @@ func (r *run) expiring() <-chan time.Time {
 	return due
 }
 
-// untilKill returns the time until the command must be killed if the deadline of the
-// lease, which has one, does not change.
+// untilKill returns the time until the command must be killed if the lease is not renewed.
+// The lease must have a deadline.
 func (r *run) untilKill() time.Duration { return time.Until(r.lease.Deadline()) - r.Margin }
 
-// endCommand ends the command because of the lease: it asks the command to end
-// and kills what is left of it later, or kills it at once if no time is left.
+// endCommand ends the command because the lease ends. It asks the command to end, and kills
+// it after left. If left is not positive, it kills the command at once.
 func (r *run) endCommand(left time.Duration) {
 	r.lost = true
 	if left <= 0 {
@@ -223,7 +225,7 @@ func (r *run) endCommand(left time.Duration) {
 	r.check(r.group.terminate())
 }
 
-// killAll kills what is left of the command, and again after a pause.
+// killAll kills all processes of the command, and does so again after a pause.
 func (r *run) killAll() {
 	err := r.group.kill()
 	if r.kills == 0 {
@@ -233,11 +235,11 @@ func (r *run) killAll() {
 	r.kills++
 }
 
-// receive acts on a signal to this process.
+// receive handles a signal to this process.
 func (r *run) receive(s os.Signal) {
 	switch {
 	case r.group.stopOwn(s, r.held):
-	case r.end.ended && endsPrograms(s): // what the command left may ignore s
+	case r.end.ended && endsPrograms(s): // end what the command left; the second time kill it
 		if r.asked++; r.asked == 1 {
 			r.ending, _ = s.(syscall.Signal)
 			r.check(r.group.terminate())
@@ -249,7 +251,7 @@ func (r *run) receive(s os.Signal) {
 	}
 }
 
-// check reports, once, that the command cannot be signalled.
+// check reports an error of signalling the command, unless it was the last one reported.
 func (r *run) check(err error) {
 	if err != nil && err.Error() != r.refused {
 		r.refused = err.Error()

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal of oid. A nil one has no foreground.
+// terminal is the controlling terminal of oid. A nil terminal has no foreground job.
 type terminal struct {
 	fd      int
 	own     int // oid's process group
 	signals chan<- os.Signal
 }
 
-// openTerminal returns nil if oid has no terminal. signals gets SIGTTOU after the
-// first move.
+// openTerminal returns nil if oid has no terminal. After the first move, signals gets
+// SIGTTOU.
 func openTerminal(signals chan<- os.Signal) *terminal {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func (t *terminal) close() {
 	}
 }
 
-// ownGroup returns oid's process group, or 0 without a terminal.
+// ownGroup returns the process group of oid, or 0 without a terminal.
 func (t *terminal) ownGroup() int {
 	if t == nil {
 		return 0
@@ -53,22 +53,22 @@ func (t *terminal) isForeground(id int) bool {
 	return err == nil && front == id
 }
 
-// move makes a process group the foreground job if another now is, and reports
-// whether it did.
+// move makes the process group to the foreground job if from is the foreground job, and
+// reports whether it did.
 func (t *terminal) move(from, to int) bool {
 	if !t.isForeground(from) {
 		return false
 	}
-	// The kernel stops a process of the background that does this, unless it
-	// ignores the signal.
+	// The kernel stops a background process that changes the foreground job, unless the
+	// process ignores SIGTTOU.
 	signal.Ignore(syscall.SIGTTOU)
 	err := unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, to)
 	signal.Notify(t.signals, syscall.SIGTTOU)
 	return err == nil
 }
 
-// inPipeline reports whether the command may share the terminal with others, as
-// in "oid lock ... | less". It then gets the terminal only when it asks for it.
+// inPipeline reports whether the command is part of a pipeline, such as "oid lock ... |
+// less", and so shares the terminal. It then gets the terminal only when it asks for it.
 func inPipeline(cmd *exec.Cmd) bool {
 	for _, file := range []any{cmd.Stdin, cmd.Stdout} {
 		if f, ok := file.(*os.File); ok {
@@ -80,29 +80,29 @@ func inPipeline(cmd *exec.Cmd) bool {
 	return false
 }
 
-// Whose job is in the foreground of the terminal, that of oid (O) or that of the command
-// (C), and who is stopped:
+// Either oid (O) or the command (C) is the foreground job of the terminal:
 //
-//	what happens                          in front     stopped
+//	what happens                          in front     who is stopped
 //	the command starts                    O -> C       nobody
 //	Ctrl-Z, while C is in front           C -> O       the command, then oid
-//	  both go on with fg                  O -> C       nobody
-//	the command uses the terminal         O -> C       nobody: it goes on at once
+//	  both continue with fg               O -> C       nobody
+//	the command uses the terminal         O -> C       nobody: it continues at once
 //	a neighbour of oid in a pipeline uses
-//	  the terminal, while C is in front   C -> O       nobody: the neighbour goes on
-//	either, while another job is in front as it was    the command, then oid
-//	the command ends                      C -> O
+//	  the terminal, while C is in front   C -> O       nobody: the neighbour continues
+//	one of these two, while another job
+//	  is in front                         unchanged    the command, then oid
+//	the command ends                      C -> O       nobody
 //
-// Except by SIGSTOP oid never stops without the command, and after a stop the command goes
-// on only if the lock is still held.
+// Only SIGSTOP stops oid without the command. After a stop, the command continues only if the
+// lock is still held.
 
-// commandStopped acts on a signal that has stopped the command. For those of the
-// terminal oid does what a shell does for its jobs: it gives the terminal to a
-// command of the foreground job that asks for it; otherwise it stops together
-// with the command. A command that somebody stops by SIGSTOP keeps the lock.
-// held reports whether oid still has the lock.
+// commandStopped handles a signal that has stopped the command. If the command wants the
+// terminal and oid is the foreground job, the command gets the terminal and continues.
+// Otherwise oid stops together with the command. After SIGSTOP, which somebody has sent to
+// the command, oid does not stop and keeps the lock. held reports whether oid still has the
+// lock.
 func (g *group) commandStopped(s os.Signal, held func() bool) {
-	runs := func(p process) bool { return p.pid == g.id && !p.stopped } // again
+	runs := func(p process) bool { return p.pid == g.id && !p.stopped } // the command continues already
 	if s == syscall.SIGSTOP || g.terminal == nil {
 		return
 	}
@@ -116,9 +116,9 @@ func (g *group) commandStopped(s os.Signal, held func() bool) {
 	g.suspend(s, held)
 }
 
-// stopOwn acts on a signal that would stop oid, and reports whether s is one.
-// SIGTTIN and SIGTTOU arrive when another process of oid's own group, such as the
-// pager in "oid lock ... | less", wants the terminal while the command has it.
+// stopOwn handles a signal that would stop oid, and reports whether s is one. SIGTTIN and
+// SIGTTOU arrive when another process of oid's group, such as the pager in "oid lock ... |
+// less", wants the terminal while the command has it.
 func (g *group) stopOwn(s os.Signal, held func() bool) bool {
 	switch s {
 	case syscall.SIGTSTP:
@@ -135,8 +135,8 @@ func (g *group) stopOwn(s os.Signal, held func() bool) bool {
 	return true
 }
 
-// suspend stops the command and then oid. When oid goes on, so does the command,
-// unless the lock is lost by then: it must not run again and stays stopped.
+// suspend stops the command and then oid. When oid continues, so does the command, unless the
+// lock was lost meanwhile: held then kills the command.
 func (g *group) suspend(s os.Signal, held func() bool) {
 	g.stop()
 	had := g.terminal.move(g.id, g.terminal.ownGroup())
@@ -153,11 +153,11 @@ func (g *group) suspend(s os.Signal, held func() bool) {
 	}
 }
 
-// stopPatience is how long the processes of a command may take to stop by
-// themselves, for example to restore the terminal's settings.
+// stopPatience is how long the processes of a command may take to stop by themselves, so that
+// they can, for example, restore the terminal's settings.
 const stopPatience = 300 * time.Millisecond
 
-// stop stops the command and all that it has started.
+// stop stops the command and all processes that it has started.
 func (g *group) stop() {
 	g.pass(syscall.SIGTSTP)
 	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
@@ -168,7 +168,7 @@ func (g *group) stop() {
 	}
 	_ = syscall.Kill(-g.id, syscall.SIGSTOP)
 	g.frozen = nil
-	for more := true; more; { // one of them may have been starting another
+	for more := true; more; { // again, because one of them may have started another
 		more = false
 		for _, p := range g.processes() {
 			if !p.member && !p.stopped && !slices.Contains(g.frozen, p.pid) {
