@@ -90,7 +90,7 @@ type Options struct {
 	TTL time.Duration
 
 	// Process is this process, which everyone sees as the owner of its locks. Default:
-	// [gpid.Self] with no address.
+	// gpid.Self("").
 	Process gpid.GPID
 
 	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be

@@ -63,7 +63,7 @@ type Options struct {
 	TTL time.Duration
 
 	// Process is this process, which everyone sees as the owner of its locks. Default:
-	// [gpid.Self] with no address.
+	// gpid.Self("").
 	Process gpid.GPID
 
 	// Collection is the collection of the locks. Default: [DefaultCollection].
