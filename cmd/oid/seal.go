@@ -93,7 +93,7 @@ input. Every notation that "oid inspect" reads is allowed.
 ` + sealHelp + `
 
 A sealed id has 22 characters after its prefix. One of 2^32 forged sealed ids opens. A
-sealed id is not a permission: whoever has it can pass it on. Keep every key: if a key is
+sealed id is not a permission: a person who has it can pass it on. Keep every key: if a key is
 lost, the ids that it sealed cannot be opened any more.
 
 Exit code 1 means that at least one piece of the input is not an ObjectId; all others are
