@@ -90,9 +90,9 @@ func (s *Sealer) SealBytes(id objectid.ID) []byte {
 	return sealed
 }
 
-// Open returns the id that was sealed as text. It accepts only the text that Seal returned, no
-// other spelling of the same bytes. Every error wraps [ErrNotSealed]: the prefix, the length or
-// a character is wrong, or none of the keys opens the sealed id.
+// Open returns the id that Seal sealed. It accepts only the text that Seal returned, no other
+// spelling of the same bytes. Every error wraps [ErrNotSealed]: the prefix, the length or a
+// character is wrong, or none of the keys opens the sealed id.
 func (s *Sealer) Open(text string) (objectid.ID, error) {
 	encoding := base64.RawURLEncoding
 	body, found := strings.CutPrefix(text, s.prefix)
@@ -110,8 +110,8 @@ func (s *Sealer) Open(text string) (objectid.ID, error) {
 	return s.OpenBytes(b)
 }
 
-// OpenBytes returns the id that SealBytes sealed as b. Every error wraps [ErrNotSealed]: b does
-// not have [Size] bytes, or none of the keys opens it.
+// OpenBytes returns the id that SealBytes sealed. Every error wraps [ErrNotSealed]: b does not
+// have [Size] bytes, or none of the keys opens it.
 func (s *Sealer) OpenBytes(b []byte) (objectid.ID, error) {
 	if len(b) != Size {
 		return objectid.ID{}, fmt.Errorf("%w: want %d bytes, not %d", ErrNotSealed, Size, len(b))
