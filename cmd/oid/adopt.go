@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// adoption are the flags of oid adopt.
+// adoption has the flags of oid adopt.
 type adoption struct {
 	where    storeFlag
 	options  registry.AdoptOptions
@@ -32,38 +32,43 @@ func newAdoptCommand(std streams) *cobra.Command {
 		Use:        "adopt --evidence ID --pid PID",
 		SuggestFor: []string{"join", "register"},
 		Short:      "Record a process, so that its ids are traced to it",
-		Long: `Record a process that creates its ObjectIds with any driver, in any language. The
-sample is one id that it has created; all its other ids have the same process
-value, and are traced to it from then on. A process with several clients or workers
-has several process values: give a sample of each.
+		Long: `Record a running process that creates ObjectIds with any driver, in any language, so
+that its ids can be traced to it.
 
-Nothing proves that the process has created the sample. A sample that is older than
-the process, or that has the host or the pid of another one, is refused. The ids are
-shown as claimed by the process, with what the sample shows: its host and pid, as
-drivers wrote until 2018, or only that the process ran at that time.
+Give an evidence id: an id that the process has created. All ids of the process with
+the same process value, the five bytes between time and counter, are traced to it
+from then on. A process with several clients or workers has several process values;
+repeat --evidence with an id of each.
 
-The command stays in the foreground and sends the heartbeats of the process. It
-reads the load of the process from /proc, and ends when the process ends. After an
-interrupt, the process stays recorded and counts as late, then as dead. If another
-live process has the same process value, the command reports it at once, records
-both, and its exit code is 1.
+Nothing proves that the process has created the evidence id, so "oid trace" calls its
+ids claimed. The command refuses an id that is older than the process, or that
+contains the host or the pid of another process. An id contains the host and the pid
+if its driver is from before 2018. Otherwise it only shows that the process was
+running at its creation time.
+
+The command stays in the foreground, sends the heartbeats of the process, and ends
+when the process ends. It reads the load of the process from /proc. After an
+interrupt, the record stays, but the process counts as late and later as dead,
+because its heartbeats are missing. If another live process has the same process
+value, the command records both, reports the collision at once, and exits with 1
+when it ends.
 
 Programs in Go do not need this command: see package registry.`,
-		Example: `  oid adopt --evidence "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
+		Example: `  oid adopt --evidence "$(cat /run/app.id)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), std) },
 	}
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&a.evidence, "evidence", nil, "an `ID` that the process created; repeat it for each of its process values")
-	f.IntVar(&a.options.PID, "pid", 0, "the `PID` of the process")
-	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
-	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
-	f.StringVar(&a.options.Version, "program-version", "", "the `VERSION` of the program")
+	f.IntVar(&a.options.PID, "pid", 0, "`PID` of the process")
+	f.StringVar(&a.options.Addr, "addr", "", "`IP:PORT` at which peers reach the process (default this host and port 0)")
+	f.StringVar(&a.options.Name, "name", "", "`NAME` of the service (default the name of the program)")
+	f.StringVar(&a.options.Version, "program-version", "", "`VERSION` of the program")
 	f.StringArrayVar(&a.labels, "label", nil, "a label, `NAME=VALUE`; may be repeated")
-	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats")
-	f.BoolVar(&a.options.Offline, "offline", false, "continue if the store cannot be reached, and register later")
-	layouts.addFlag(cmd, &a.options.Layout, "layout", objectid.Modern.String(), "the layout of its ids")
+	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "`TIME` between two heartbeats")
+	f.BoolVar(&a.options.Offline, "offline", false, "if the store does not answer, continue and record the process later")
+	layouts.addFlag(cmd, &a.options.Layout, "layout", objectid.Modern.String(), "layout of the evidence ids")
 	a.asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
@@ -99,7 +104,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	}
 	for _, adopted := range m.Process().Adopted {
 		if adopted.Evidence == registry.ByTime {
-			std.warn("evidence id %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", adopted.EvidenceID)
+			std.warn("evidence id %v: it shows only that the process was running when it was created, so ids are traced to the process as claimed", adopted.EvidenceID)
 		}
 	}
 	select {
@@ -116,7 +121,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	return nil
 }
 
-// check completes the options from the flags. Its errors are usage errors.
+// check checks the flags and sets the options from them.
 func (a *adoption) check() (evidence []objectid.ID, err error) {
 	switch {
 	case a.options.PID == 0 && len(a.evidence) == 0:
@@ -145,8 +150,8 @@ func (a *adoption) check() (evidence []objectid.ID, err error) {
 	return evidence, nil
 }
 
-// detach ends the heartbeats and leaves the record of the process as it is. The
-// context of the command has ended.
+// detach ends the heartbeats and leaves the record of the process as it is. It makes its own
+// context, because that of the command is done.
 func detach(m *registry.Member) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -156,8 +161,8 @@ func detach(m *registry.Member) error {
 	return nil
 }
 
-// warnHandler writes log records as the other messages of the command: the error if
-// there is one.
+// warnHandler writes a log record like the other messages of the command. It writes the
+// error of the record or, if there is none, its message.
 type warnHandler struct{ std streams }
 
 func (warnHandler) Enabled(context.Context, slog.Level) bool { return true }

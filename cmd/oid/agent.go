@@ -24,8 +24,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// agency are the flags of oid agent.
-type agency struct {
+// agentCommand has the flags of oid agent.
+type agentCommand struct {
 	where     storeFlag
 	server    string
 	tokenFile string
@@ -34,46 +34,50 @@ type agency struct {
 	options   agent.Options
 	asJSON    jsonFlag
 
-	store store.Store // or nil
+	store store.Store // nil until it is opened
 }
 
-const agentHelp = `Record the processes of this host, in any language, so that their ids are traced to
-them. A host needs one agent. A program connects to its Unix socket, writes one line
-with an id that its own driver has created, and keeps the connection open:
+const agentHelp = `Record the processes of this host, so that the ids that they create can be traced to
+them. Run one agent per host. It serves programs in any language.
+
+A program connects to the Unix socket of the agent, writes one line with an id that
+its own driver has created, and keeps the connection open:
 
   oid1 ID [name=NAME] [version=VERSION] [addr=IP:PORT] [layout=LAYOUT]
 
-Values are percent-encoded where they have spaces. The answer is one line:
+Spaces in values are percent-encoded. The agent answers with one line:
 
-  ok MEMBER GPID  the process is recorded; MEMBER is its member key, or - if the store or
-                  the server is away: the process is recorded later
+  ok MEMBER GPID  the process is recorded. MEMBER is its member key, or - if the store
+                  or the server does not answer; the agent then records the process
+                  later. GPID is its identity, ip:port:start_time:pid.
   error TEXT      what was wrong with the line
 
-A line with an id of another process value adds it to the process: one for each
-client of a driver. After a fork the child connects itself. An id that the process
-cannot have created is refused; see oid adopt for what an id shows.
+A driver creates ids with one process value per client. A program with several
+clients writes a line for each, with an id of that client. After a fork, the child
+must connect itself. The agent refuses an id that the process cannot have created;
+"oid adopt --help" says how it knows.
 
-The kernel shows the agent which process connects and when it ends, also after
-kill -9, and from within containers if the agent runs in the PID namespace of the
-host. A program cannot say anything about another process. The agent reads the load
-of each process from /proc and sends its heartbeats.
+The kernel tells the agent which process has connected and when that process ends,
+even after kill -9. So a program can only speak for itself. This also works for
+containers if the agent runs in the PID namespace of the host. The agent reads the
+load of each process from /proc and sends its heartbeats.
 
-While the store or the server is away, the agent keeps registrations, heartbeats and
-ends, with their times: the latest 100,000 heartbeats. The file of --state holds the
-processes, so that an agent that is started again continues with those that run;
-they need not connect again. A process that ended meanwhile is dead without a
-recorded end, as nobody saw when. Started by systemd, the agent takes the socket that
-it is passed, at which programs can connect while it is started again.
+If the store or the server does not answer, the agent keeps registrations, ends and
+the latest 100,000 heartbeats, and records them later with their original times. The
+file of --state lists the processes. An agent that is started again continues with
+those that still run; they need not connect again. Those that have ended meanwhile
+count as dead and have no recorded end, because its time is unknown. If systemd
+starts the agent and passes a socket, the agent uses it, and programs can connect
+even while the agent is restarted.
 
-Everyone may connect, unless --mode and --group restrict it. A program can claim only
-for itself, but a wrong claim makes the ids of another process ambiguous.
+By default every user of this host may connect; --mode and --group restrict that. A
+program that sends an id of another process makes the ids of that process ambiguous.
 
 The agent needs Linux 5.3 or later, and two open files for each process (ulimit -n).
-
-The agent records processes in a store or, with --server, through "oid serve".`
+It records processes in a store or, with --server, through "oid serve".`
 
 func newAgentCommand(std streams) *cobra.Command {
-	var a agency
+	var a agentCommand
 	cmd := &cobra.Command{
 		Use:        "agent",
 		SuggestFor: []string{"daemon", "sidecar"},
@@ -92,16 +96,16 @@ func newAgentCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
 	a.unix.add(f, "0666")
-	f.StringVar(&a.options.State, "state", "", "`FILE` with the processes of the agent (default the path of the socket and .state)")
-	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" that records the processes, instead of --store")
-	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token of the server")
-	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats of a process")
+	f.StringVar(&a.options.State, "state", "", "`FILE` that lists the processes of the agent (default the path of the socket and .state)")
+	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" in which to record processes, instead of --store")
+	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for --server")
+	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "`TIME` between two heartbeats of a process")
 	a.asJSON.addFlag(cmd, "write the log as JSON")
 	return cmd
 }
 
-// run is the agent until the command is interrupted.
-func (a *agency) run(cmd *cobra.Command, std streams) (err error) {
+// run runs the agent until the command is interrupted.
+func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 	ctx := cmd.Context()
 	if err := a.check(cmd); err != nil {
 		return err
@@ -122,14 +126,14 @@ func (a *agency) run(cmd *cobra.Command, std streams) (err error) {
 	return agent.Serve(ctx, l, &a.options)
 }
 
-// check completes the options from the flags. Its errors are usage errors.
-func (a *agency) check(cmd *cobra.Command) error {
+// check checks the flags and sets the options of the agent from them.
+func (a *agentCommand) check(cmd *cobra.Command) error {
 	if a.listen == "" {
 		if a.listen = "/run/oid/agent.sock"; os.Getuid() != 0 {
 			a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock")
 		}
 		if !filepath.IsAbs(a.listen) {
-			a.listen = "" // which matters unless systemd passes a socket
+			a.listen = "" // an error later, unless systemd passes a socket
 		}
 	}
 	if err := a.unix.check(); err != nil {
@@ -140,14 +144,14 @@ func (a *agency) check(cmd *cobra.Command) error {
 	}
 	if a.server == "" {
 		if a.tokenFile != "" {
-			return usagef("--token-file is for --server")
+			return usagef("--token-file needs --server")
 		}
 		a.options.Open = a.openStore
 		_, err := a.where.engine()
 		return err
 	}
 	if cmd.Flags().Changed("store") {
-		return usagef("--server and --store exclude each other")
+		return usagef("--server and --store exclude each other: give one of them")
 	}
 	if u, err := url.Parse(a.server); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return usagef("--server: want http://HOST:PORT or https://HOST")
@@ -165,7 +169,7 @@ func (a *agency) check(cmd *cobra.Command) error {
 }
 
 // openStore opens the registry in the store.
-func (a *agency) openStore(ctx context.Context) (_ agent.Sink, err error) {
+func (a *agentCommand) openStore(ctx context.Context) (_ agent.Sink, err error) {
 	if a.store, err = a.where.openToWrite(ctx); err != nil {
 		return nil, err
 	}
@@ -174,7 +178,7 @@ func (a *agency) openStore(ctx context.Context) (_ agent.Sink, err error) {
 
 // socket returns the socket that systemd passes, or creates one. chosen means that the
 // flag --listen names one.
-func (a *agency) socket(ctx context.Context, chosen bool) (*net.UnixListener, error) {
+func (a *agentCommand) socket(ctx context.Context, chosen bool) (*net.UnixListener, error) {
 	a.unix.makeFolder = true
 	l, err := listen(ctx, "unix:"+a.listen, chosen, &a.unix)
 	if err != nil {
@@ -182,7 +186,7 @@ func (a *agency) socket(ctx context.Context, chosen bool) (*net.UnixListener, er
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {
-		return nil, errors.Join(errors.New("systemd passes a socket that is not a Unix one; want ListenStream=PATH"), l.Close())
+		return nil, errors.Join(errors.New("systemd passes a socket that is not a Unix socket; want ListenStream=PATH"), l.Close())
 	}
 	return u, nil
 }
@@ -190,14 +194,14 @@ func (a *agency) socket(ctx context.Context, chosen bool) (*net.UnixListener, er
 // toServer is the sink of an agent that sends processes to a server.
 type toServer struct{ client *client.Client }
 
-// oldest is the highest age that a server takes.
+// oldest is the highest age that a server accepts.
 const oldest = 7 * 24 * time.Hour
 
-// Register is [agent.Sink.Register].
-func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
+// Register implements [agent.Sink].
+func (t toServer) Register(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
 	o = new(*o)
 	o.Age = min(o.Age, oldest)
-	got, err := t.client.Register(ctx, towire.Registration(g, samples, layout, o))
+	got, err := t.client.Register(ctx, towire.Registration(g, evidence, layout, o))
 	if err != nil {
 		return "", serverError(err)
 	}
@@ -207,13 +211,13 @@ func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.
 	return registry.MemberKey(got.Member), err
 }
 
-// AddEvidence is [agent.Sink.AddEvidence].
-func (t toServer) AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
-	_, err := t.client.AddEvidence(ctx, string(member), layout.String(), samples...)
+// AddEvidence implements [agent.Sink].
+func (t toServer) AddEvidence(ctx context.Context, member registry.MemberKey, evidence []objectid.ID, layout objectid.Layout) error {
+	_, err := t.client.AddEvidence(ctx, string(member), layout.String(), evidence...)
 	return serverError(err)
 }
 
-// Heartbeats is [agent.Sink.Heartbeats].
+// Heartbeats implements [agent.Sink].
 func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error {
 	all := make([]wire.HeartbeatOf, len(beats))
 	errs := make([]error, len(beats))
@@ -230,19 +234,19 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 		}
 	}
 	for i, b := range all {
-		if errs[i] = problems[b.Member]; err != nil { // which says nothing of one of them
+		if errs[i] = problems[b.Member]; err != nil { // the whole request has failed
 			errs[i] = err
 		}
 	}
 	return errs
 }
 
-// End is [agent.Sink.End].
+// End implements [agent.Sink].
 func (t toServer) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
 	return serverError(t.client.End(ctx, string(member), reason, min(age, oldest)))
 }
 
-// serverError returns an error of the server as one of a sink.
+// serverError returns an error of the server as an error of an [agent.Sink].
 func serverError(err error) error {
 	problem, ok := errors.AsType[*client.Error](err)
 	if !ok {

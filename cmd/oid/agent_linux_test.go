@@ -186,7 +186,7 @@ func TestAgentSocket(t *testing.T) {
 		{"--interval 10ms", "want 1s to 1h", 2},
 		{"--server http://127.0.0.1:1 --store " + store, "exclude each other", 2},
 		{"--server 127.0.0.1:1", "want http://", 2},
-		{"--token-file x", "is for --server", 2},
+		{"--token-file x", "needs --server", 2},
 		{"--listen " + socket + "2 --group no-such-group", "no-such-group", 1},
 	} {
 		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()

@@ -21,7 +21,7 @@ import (
 	"github.com/oidkit/oid/server"
 )
 
-// serving are the flags of oid serve.
+// serving has the flags of oid serve.
 type serving struct {
 	where     storeFlag
 	held      locksFlag
@@ -36,27 +36,29 @@ type serving struct {
 	asJSON    jsonFlag
 }
 
-const serveHelp = `Serve a page for people and an HTTP API for programs in other languages: ids in
-bulk, creation times and processes of ids, ranges, and the census of a dump.
+const serveHelp = `Serve a web page for people and an HTTP API for programs in any language. They create
+ids in bulk, show when and by which process an id was created, turn time ranges into
+ranges of ids, record processes, and take the census of a dump.
 
-On a loopback address, the default, only this machine can connect. Any other
-address, and a proxy before the server, needs --token-file. The file holds a token, or
-a line for each of several:
+By default the server listens on a loopback address, so only programs of this host
+can connect. If it listens on another address or is behind a proxy, it needs
+--token-file. The file has one token, or one line for each of several tokens:
 
   NAME all|read TOKEN
 
-"openssl rand -hex 16" makes a token; the server refuses one of less than 128 bits.
+A token must have 128 bits; "openssl rand -hex 16" prints one. A "read" token neither
+creates ids nor changes the registry. Programs send the header "Authorization: Bearer
+TOKEN"; people log in with the token.
 
-"read" permits looking, but neither new ids nor changes to the registry. Programs send
-a token as "Authorization: Bearer TOKEN", people log in with it.
+If the server is behind a proxy, --base-url is the URL that clients use, and
+--trusted-proxy names the proxies whose X-Forwarded-For is believed. If systemd starts
+the server and passes a socket, the server uses it, and reports to systemd when it is
+ready. See docs/deploy.md.
 
-Behind a proxy, --base-url names the URL that clients use, and --trusted-proxy the
-proxies whose X-Forwarded-For is believed. Started by systemd, the server takes the
-socket that it is passed and reports that it is ready. See docs/deploy.md.
-
-The log goes to standard error. After an interrupt /readyz fails, the server goes on
-for --drain, then waits up to --grace for requests in flight, half of that for
-uploads, and records its end in the registry. A second interrupt ends it at once.`
+The server logs to standard error. An interrupt ends it in these steps: /readyz fails
+while the server keeps serving for --drain; it waits for requests in flight for up to
+--grace, and for uploads half as long; it records its end in the registry. A second
+interrupt ends it at once.`
 
 func newServeCommand(std streams) *cobra.Command {
 	v := serving{where: storeFlag{trial: true}, options: server.Options{Limits: server.DefaultLimits()}}
@@ -74,19 +76,19 @@ func newServeCommand(std streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd, std) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&v.address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; port 0 takes a free one")
+	f.StringVar(&v.address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; with port 0 the system chooses a free port")
 	v.unix.add(f, "0660")
-	f.StringVar(&v.tokenFile, "token-file", "", "`FILE` with the tokens that clients must send")
-	f.DurationVar(&v.options.Session, "session", 12*time.Hour, "how long a login of the page lasts")
-	f.StringVar(&v.options.BaseURL, "base-url", "", "`URL` by which clients reach the server through a proxy")
+	f.StringVar(&v.tokenFile, "token-file", "", "`FILE` with the tokens, one of which clients must send")
+	f.DurationVar(&v.options.Session, "session", 12*time.Hour, "how long a login on the page lasts")
+	f.StringVar(&v.options.BaseURL, "base-url", "", "`URL` at which clients reach the server through a proxy")
 	f.StringSliceVar(&v.trusted, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be repeated")
 	f.StringVar(&v.certFile, "tls-cert", "", "`FILE` with the certificate, to serve over TLS; it is read again when it changes")
 	f.StringVar(&v.keyFile, "tls-key", "", "`FILE` with the key of the certificate")
-	f.StringVar(&v.options.Addr, "address", "", "`IP:PORT` of this server in the registry (default that of --listen)")
-	f.BoolVarP(&v.quiet, "quiet", "q", false, "log no requests")
+	f.StringVar(&v.options.Addr, "address", "", "`IP:PORT` that the registry records for this server (default that of --listen)")
+	f.BoolVarP(&v.quiet, "quiet", "q", false, "do not log requests")
 	v.asJSON.addFlag(cmd, "write the log as JSON")
-	f.DurationVar(&v.options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
-	f.DurationVar(&v.options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
+	f.DurationVar(&v.options.Grace, "grace", 30*time.Second, "after --drain, how long to wait for requests in flight")
+	f.DurationVar(&v.options.Drain, "drain", time.Second, "after an interrupt, how long to keep serving while /readyz fails")
 	addLimits(f, &v.options.Limits)
 	v.where.addFlag(cmd)
 	v.held.addFlag(cmd)
@@ -112,7 +114,7 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	if err != nil {
 		return err
 	}
-	// A second signal has its default effect.
+	// A second signal then has its default effect, which ends the program.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	err = s.Serve(ctx, l)
 	if errors.Is(err, server.ErrToken) {
@@ -121,7 +123,7 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	return err
 }
 
-// complete checks the flags and completes the options of the server.
+// complete checks the flags and sets the options of the server from them.
 func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	engine, err := v.where.engine()
 	if err != nil {
@@ -131,7 +133,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 		return err
 	}
 	if f := cmd.Flags(); !strings.HasPrefix(v.address, "unix:") && (f.Changed("mode") || f.Changed("group")) {
-		return usagef("--mode and --group are for --listen unix:PATH")
+		return usagef("--mode and --group need --listen unix:PATH")
 	}
 	o := &v.options
 	if v.tokenFile != "" {
@@ -150,7 +152,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	if o.OpenLocks, err = v.held.opener(std); err != nil {
 		return err
 	}
-	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) { o.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {
+	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) { o.Log.Warn("the certificate cannot be read; the server keeps the one that it has", "error", err) }); err != nil {
 		return err
 	}
 	o.TrustedProxies, err = proxies(v.trusted)
@@ -165,7 +167,7 @@ func proxies(all []string) ([]netip.Prefix, error) {
 		if err != nil {
 			a, err := netip.ParseAddr(text)
 			if err != nil {
-				return nil, usagef("--trusted-proxy %q: want an IP address, or several such as 10.0.0.0/8", text)
+				return nil, usagef("--trusted-proxy %q: want an IP address or a network such as 10.0.0.0/8", text)
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}
@@ -174,17 +176,17 @@ func proxies(all []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// addLimits adds the flags for some limits, with v as the defaults.
+// addLimits adds flags for the limits that operators change most. Their defaults are in v.
 func addLimits(f *pflag.FlagSet, v *server.Limits) {
 	v.PerAddress = 0 // depends on Connections
-	f.IntVar(&v.Connections, "max-connections", v.Connections, "connections that may be open; beyond, the one that waits longest for its client is closed, or the new one")
-	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "connections from one client address (default a quarter of --max-connections)")
-	f.IntVar(&v.Requests, "max-requests", v.Requests, "requests worked on at the same time; more wait a moment")
-	f.Var(sizeFlag{&v.Memory}, "max-memory", "memory that all requests and uploads together may take")
-	f.Var(sizeFlag{&v.Body}, "max-body", "size of a request body that is not an upload")
-	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "uploads at the same time")
-	f.Var(sizeFlag{&v.Upload}, "max-upload", "size of an upload, as sent")
-	f.Var(sizeFlag{&v.Unpacked}, "max-unpacked", "size of an upload after it was unpacked")
+	f.IntVar(&v.Connections, "max-connections", v.Connections, "maximum open connections; a further one replaces the one that has waited longest for its client")
+	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "maximum open connections from one client address (default a quarter of --max-connections)")
+	f.IntVar(&v.Requests, "max-requests", v.Requests, "maximum requests that are worked on at once; further ones wait for up to five seconds")
+	f.Var(sizeFlag{&v.Memory}, "max-memory", "maximum memory that all requests and uploads together may take")
+	f.Var(sizeFlag{&v.Body}, "max-body", "maximum size of a request body that is not an upload")
+	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "maximum uploads at once")
+	f.Var(sizeFlag{&v.Upload}, "max-upload", "maximum size of an upload, as sent")
+	f.Var(sizeFlag{&v.Unpacked}, "max-unpacked", "maximum size of an upload after unpacking")
 }
 
 // sizeFlag is a flag for a number of bytes, such as 64MiB.
@@ -211,10 +213,9 @@ func (s sizeFlag) Set(text string) error {
 // Type implements pflag.Value.
 func (sizeFlag) Type() string { return "SIZE" }
 
-// othersMay returns the permissions that the file at path may not give: those of its group
-// and of others. A credential that systemd has put into its folder for this service may be
-// readable by its group: an access control list, which systemd sets for the service's user,
-// shows as that.
+// othersMay returns the permission bits that a secret file must not have: those of its group
+// and of others. In the folder of credentials that systemd makes for a service, the group
+// may read, because the access control list for the service's user shows as this bit.
 func othersMay(path string) fs.FileMode {
 	folder := os.Getenv("CREDENTIALS_DIRECTORY")
 	if folder != "" && filepath.Dir(path) == filepath.Clean(folder) {
@@ -230,13 +231,13 @@ func readSecret(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
-		return nil, fmt.Errorf("%s can be read by others; chmod 600 it", path)
+		return nil, fmt.Errorf("%s can be read by other users; run: chmod 600 %s", path, path)
 	}
 	return os.ReadFile(path)
 }
 
-// readTokens reads the tokens from a file that only its owner may read: a token alone,
-// or a line "NAME all|read TOKEN" for each.
+// readTokens reads the tokens from a file that only its owner may read. The file has one
+// token, or a line "NAME all|read TOKEN" for each.
 func readTokens(path string) ([]server.Token, error) {
 	data, err := readSecret(path)
 	if err != nil {
@@ -254,11 +255,11 @@ func readTokens(path string) ([]server.Token, error) {
 		case len(words) == 3 && (words[1] == "all" || words[1] == "read"):
 			all = append(all, server.Token{Name: words[0], Value: words[2], ReadOnly: words[1] == "read"})
 		default: // without the line, which may hold a token
-			return nil, fmt.Errorf("read the token: %s: line %d must hold one word, the token, or three: a name, all or read, and the token", path, n)
+			return nil, fmt.Errorf("read the token: %s: line %d: want a token, or NAME all|read TOKEN", path, n)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("read the token: %s holds none", path)
+		return nil, fmt.Errorf("read the token: %s has no token", path)
 	}
 	return all, nil
 }

@@ -254,7 +254,7 @@ func TestServeTLS(t *testing.T) {
 		}
 		select {
 		case line := <-lines:
-			said = strings.Contains(line, "the certificate stays as it was")
+			said = strings.Contains(line, "the server keeps the one that it has")
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

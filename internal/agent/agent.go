@@ -1,15 +1,15 @@
-// Package agent records the processes of its host: one agent serves the programs of a
-// host in any language.
+// Package agent records the processes of a host in a registry, so that ids can be traced to
+// them. One agent per host serves programs in any language.
 //
-// A program connects to the Unix socket of the agent, writes one [Line] with an id that
-// its own driver has created, and keeps the connection open. The kernel shows the agent
-// which process connected, also through PID namespaces, and when it ends. Nothing else is
-// believed: a process can speak only for itself. The agent measures its load, and passes
-// everything to a [Sink].
+// A program connects to the Unix socket of the agent, writes one [Line] with an id that its
+// own driver has created, and keeps the connection open. The kernel tells the agent which
+// process connected, also from other PID namespaces, and when the process ends. So a process
+// can only speak for itself. The agent measures the load of the process, and passes its
+// registration, heartbeats and end to a [Sink], such as a registry or a server.
 //
-// While the sink is away, the agent keeps what is to be recorded, with its times. A file
-// holds which processes it has, so that an agent that is started again continues with
-// them.
+// While the sink does not answer, the agent keeps everything that it could not pass on, and
+// the times at which it happened. A file lists the processes, so that an agent that is
+// started again continues with them.
 package agent
 
 import (
@@ -31,73 +31,78 @@ import (
 
 // Options configure [Serve]. Open and State are required.
 type Options struct {
-	// Open returns the sink in which processes are recorded. It is called until it
-	// succeeds, and then not again.
+	// Open returns the sink in which processes are recorded. The agent calls it until it
+	// succeeds.
 	Open func(ctx context.Context) (Sink, error)
-	// State is the path of the file with the processes of the agent. It is only of use
-	// until the host is started again.
+	// State is the path of the file that lists the processes of the agent. After a reboot
+	// of the host its content no longer matters.
 	State string
-	// Interval between two heartbeats of a process. Default: 10s.
+	// Interval is the time between two heartbeats of a process. Default: 10s.
 	Interval time.Duration
-	// Log receives what an operator has to know. Default: slog.Default().
+	// Log receives warnings for the operator. Default: slog.Default().
 	Log *slog.Logger
 }
 
-// Sink records processes, such as in a store with [ToRegistry], or on a server. Its
-// methods are called by several goroutines at once. Their errors are those of the
-// registry, or wrap [ErrRefused] or [ErrForgotten]. Others mean that the sink is away: the
-// agent then calls again. A [registry.CollisionError] means that the call is recorded.
+// Sink records processes in a registry ([ToRegistry]) or on a server. Several goroutines
+// call its methods at once.
+//
+// The methods return errors of package registry, and errors that wrap [ErrRefused] or
+// [ErrForgotten]. A [registry.CollisionError] is a warning: the call was recorded. For any
+// other error, the agent repeats the call later.
 type Sink interface {
 	// Register records a process with ids that it has created, and returns its member
-	// key. A second call with the same o.Key returns the same member. An error beside a
-	// key is a warning: the process is recorded.
-	Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error)
-	// AddEvidence records further ids of a process.
-	AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
-	// Heartbeats records heartbeats of different processes, and returns an error or nil
-	// for each.
+	// key. Calls with the same o.Key return the same member. If Register returns both a
+	// member and an error, the process is recorded and the error is a warning.
+	Register(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error)
+	// AddEvidence records further process values of a process, by ids that it has created
+	// with them.
+	AddEvidence(ctx context.Context, member registry.MemberKey, evidence []objectid.ID, layout objectid.Layout) error
+	// Heartbeats records heartbeats, each of another process. The result has one element
+	// for each, which is nil if the heartbeat was recorded.
 	Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error
-	// End records that a process has ended, age ago.
+	// End records that a process ended, age ago.
 	End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error
 }
 
 var (
-	// ErrRefused is wrapped by the errors of a [Sink] that calling again does not change.
+	// ErrRefused is wrapped by errors of a [Sink] that will never accept the call. The
+	// agent does not repeat it.
 	ErrRefused = errors.New("agent: refused")
-	// ErrForgotten is wrapped by the errors of a [Sink] that does not know the member, or
-	// says that it has ended: the agent registers the process again.
+	// ErrForgotten is wrapped by errors of a [Sink] that has no such member, or for which
+	// the member has ended. The agent registers the process again.
 	ErrForgotten = errors.New("agent: not recorded")
 )
 
-// ToRegistry returns the sink that records processes in a registry.
+// ToRegistry returns the sink that records processes in r.
 func ToRegistry(r *registry.Registry) Sink { return toRegistry{r} }
 
-// toRegistry has the method Heartbeats of the registry.
+// toRegistry gets the method Heartbeats from the registry.
 type toRegistry struct{ *registry.Registry }
 
-// Register is [Sink.Register].
-func (t toRegistry) Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error) {
-	p, err := t.AdoptRemote(ctx, g, samples, layout, o)
+// Register implements [Sink].
+func (t toRegistry) Register(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error) {
+	p, err := t.AdoptRemote(ctx, g, evidence, layout, o)
 	if err == nil || errors.Is(err, registry.ErrCollision) {
 		member = p.Key()
 	}
 	return member, err
 }
 
-// AddEvidence is [Sink.AddEvidence].
-func (t toRegistry) AddEvidence(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
-	_, err := t.Registry.AddEvidence(ctx, member, samples, layout)
+// AddEvidence implements [Sink].
+func (t toRegistry) AddEvidence(ctx context.Context, member registry.MemberKey, evidence []objectid.ID, layout objectid.Layout) error {
+	_, err := t.Registry.AddEvidence(ctx, member, evidence, layout)
 	return err
 }
 
-// End is [Sink.End].
+// End implements [Sink].
 func (t toRegistry) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
 	_, err := t.Registry.End(ctx, member, reason, age)
 	return err
 }
 
-// sinkError returns an error of the registry as [ErrRefused] or [ErrForgotten], if it is
-// one of them, and nil for a collision: the call is recorded.
+// sinkError sorts the errors of a sink. It wraps an error of the registry in [ErrRefused] or
+// [ErrForgotten] if it means that, and returns nil for a collision, because the call was
+// recorded.
 func sinkError(err error) error {
 	switch {
 	case errors.Is(err, registry.ErrCollision):
@@ -110,39 +115,39 @@ func sinkError(err error) error {
 	return err
 }
 
-// Bounds of what a program may send. A name and a version are as long as those of a
-// registration over HTTP.
+// Bounds of what a program may send. A registration over HTTP has the same bounds for names
+// and versions.
 const (
-	maxLine = 1000 // bytes, with the newline
+	maxLine = 1000 // bytes, including the newline
 	maxText = 200  // bytes of a name or a version
 )
 
-// Version is the first word of each line, and names the format.
+// Version is the version of the line format. It is the first word of each line.
 const Version = "oid1"
 
-// Line is what a program says of itself.
+// Line is what a program tells the agent about itself.
 type Line struct {
 	// ID is an id that the program has created.
 	ID objectid.ID
-	// Layout of its ids. Default: [objectid.Modern].
+	// Layout is the layout of ID. Default: [objectid.Modern].
 	Layout objectid.Layout
-	// Name of the service, Version of the program, and the ip:port that peers dial, all
-	// empty unless given.
+	// Name is the name of the service, Version the version of the program, and Addr the
+	// ip:port at which peers reach it. Each is empty if the line has no such field.
 	Name, Version, Addr string
 }
 
-// ParseLine reads a line without its newline: the version, an id, and fields of the form
-// key=value in any order, each at most once. Values are percent-encoded. The error says
-// what is wrong with the line, for the program that has sent it.
+// ParseLine parses a line without its newline. The line has the version of the format, an
+// id, and fields of the form key=value in any order, each at most once. Values are
+// percent-encoded. The agent sends the text of the error to the program.
 func ParseLine(text string) (l Line, err error) {
 	words := strings.Fields(text)
 	switch {
 	case !utf8.ValidString(text):
 		return l, errors.New("the line is not UTF-8")
 	case len(words) == 0 || words[0] != Version:
-		return l, fmt.Errorf("the line begins with %.40q, want %q", strings.Join(words[:min(1, len(words))], ""), Version+" ID")
+		return l, fmt.Errorf("the line begins with %.40q: want %q", strings.Join(words[:min(1, len(words))], ""), Version+" ID")
 	case len(words) == 1:
-		return l, fmt.Errorf("the id is missing, want %q", Version+" ID")
+		return l, fmt.Errorf("the id is missing: want %q", Version+" ID")
 	}
 	if l.ID, err = objectid.Parse(words[1]); err != nil {
 		return l, fmt.Errorf("%.40q is not an id: want 24 hexadecimal digits", words[1])
@@ -178,12 +183,12 @@ func (l *Line) set(key, value string) (err error) {
 	case "layout":
 		err = l.Layout.UnmarshalText([]byte(value))
 	default:
-		err = errors.New("the key is not known: want name, version, addr or layout")
+		err = errors.New("unknown key: want name, version, addr or layout")
 	}
 	return err
 }
 
-// failure is the answer to a line with an error.
+// failure returns the answer to a line that was refused with err.
 func failure(err error) string {
 	return fmt.Sprintf("error %s\n", strings.ReplaceAll(strings.TrimPrefix(fmt.Sprint(err), "registry: "), "\n", "; "))
 }

@@ -16,34 +16,34 @@ import (
 
 // Bounds of what programs may use.
 const (
-	maxIDs   = 100          // process values of a process, as of a registration over HTTP
-	maxLines = 1000         // of a connection
-	maxBuf   = 16 * maxLine // bytes of a connection while its line waits to be recorded
+	maxIDs   = 100          // process values per process; a registration over HTTP has the same bound
+	maxLines = 1000         // lines per connection
+	maxBuf   = 16 * maxLine // bytes that a connection may send before the answer to its line
 )
 
-// patience is how long the answer to a line waits until the line is recorded.
+// patience is how long a line waits to be recorded before it is answered anyway.
 const patience = time.Second
 
-// idle is how long a connection may be open without a line.
+// idle is how long a connection may be open before its first line.
 var idle = 10 * time.Second
 
 // conn is the connection of a program.
 type conn struct {
-	fd, pid int       // pid is 0 if it is in another PID namespace
-	user    uint32    // of the process when it connected
-	since   time.Time // it was accepted, or its line waits
-	buf     []byte    // what is not handled yet
-	lines   int
-	waits   *process // to be recorded, or nil
+	fd, pid int       // pid is 0 if the process is in a PID namespace that the agent cannot see
+	user    uint32    // the user of the process when it connected
+	since   time.Time // when the connection was accepted or, if waits is set, when its line arrived
+	buf     []byte    // bytes that are not handled yet
+	lines   int       // how many lines were handled
+	waits   *process  // the process of a line that is to be recorded before it is answered, or nil
 }
 
-// accept takes a connection.
+// accept accepts a connection.
 func (a *agent) accept() {
 	fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 	if err != nil {
 		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
-			a.Log.Warn("accept a connection", "error", err)
-			time.Sleep(10 * time.Millisecond) // it may last
+			a.Log.Warn("a connection cannot be accepted", "error", err)
+			time.Sleep(10 * time.Millisecond) // the next attempt may fail as well
 		}
 		return
 	}
@@ -56,16 +56,16 @@ func (a *agent) accept() {
 	a.users[c.user]++
 	switch {
 	case len(a.conns)+len(a.pidfds) >= a.most:
-		err = fmt.Errorf("the agent has %d connections and processes, all that it may open", a.most)
-	case a.users[c.user] > a.most/2: // a process needs another file, so each may connect
-		err = fmt.Errorf("user %d has %d connections, half of what the agent may open", c.user, a.most/2)
+		err = fmt.Errorf("the agent has %d connections and processes, the maximum", a.most)
+	case a.users[c.user] > a.most/2: // each process takes one file for its connection and one for itself
+		err = fmt.Errorf("user %d has %d connections, the maximum for one user", c.user, a.most/2)
 	}
 	if err != nil {
 		a.refuse(c, err)
 	}
 }
 
-// answer writes the answer to a line: err, or that p is recorded, perhaps later. A
+// answer writes the answer to a line: err or, if err is nil, the member and the GPID of p. A
 // program that does not read its answers is disconnected.
 func (a *agent) answer(c *conn, p *process, err error) {
 	if a.conns[c.fd] != c {
@@ -84,13 +84,13 @@ func (a *agent) answer(c *conn, p *process, err error) {
 	}
 }
 
-// refuse says what is wrong and closes the connection.
+// refuse answers with err and closes the connection.
 func (a *agent) refuse(c *conn, err error) {
 	a.answer(c, nil, err)
 	a.drop(c)
 }
 
-// drop closes a connection, once.
+// drop closes a connection, unless it is closed.
 func (a *agent) drop(c *conn) {
 	if a.conns[c.fd] == c {
 		delete(a.conns, c.fd)
@@ -99,8 +99,8 @@ func (a *agent) drop(c *conn) {
 	}
 }
 
-// expire closes a connection that has not sent a line in time, and answers a line that
-// is not recorded in time.
+// expire closes a connection that has not sent a line in time, and answers a line that was
+// not recorded in time.
 func (a *agent) expire(c *conn, now time.Time) {
 	switch waited := now.Sub(c.since); {
 	case c.lines == 0 && waited > idle:
@@ -119,7 +119,7 @@ func (a *agent) read(c *conn) {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 	case err != nil || n == 0:
 		a.drop(c)
-		a.current(c.pid) // an exec closes it, too
+		a.current(c.pid) // the program may have called exec, which closes the connection
 	case from != c.pid && from != 0:
 		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid))
 	case len(c.buf)+n > maxBuf:
@@ -130,8 +130,8 @@ func (a *agent) read(c *conn) {
 	}
 }
 
-// writer returns the pid of the process that wrote, by the control message of the
-// kernel, or 0 if it wrote before SO_PASSCRED was set.
+// writer returns the pid of the process that wrote, from the control message of the kernel.
+// It returns 0 if the process wrote before SO_PASSCRED was set.
 func writer(control []byte) int {
 	if messages, err := unix.ParseSocketControlMessage(control); err == nil && len(messages) > 0 {
 		if cred, err := unix.ParseUnixCredentials(&messages[0]); err == nil {
@@ -141,7 +141,7 @@ func writer(control []byte) int {
 	return 0
 }
 
-// handle handles the lines of a connection until one has to wait.
+// handle handles the lines of a connection until one has to wait to be recorded.
 func (a *agent) handle(c *conn) {
 	for c.waits == nil && a.conns[c.fd] == c {
 		line, rest, found := bytes.Cut(c.buf, []byte("\n"))
@@ -167,7 +167,8 @@ func (a *agent) handle(c *conn) {
 	}
 }
 
-// release answers the lines that wait for p.
+// release answers the lines that wait for p to be recorded, and handles further lines of
+// their connections.
 func (a *agent) release(p *process, err error) {
 	waiting := p.waiting
 	p.waiting = nil
@@ -178,14 +179,14 @@ func (a *agent) release(p *process, err error) {
 	}
 }
 
-// claim returns the process of a connection that has sent a line, with the id in it.
+// claim adds the id in a line to the process that has sent it, and returns the process.
 func (a *agent) claim(c *conn, line string) (*process, error) {
 	l, err := ParseLine(line)
 	if err != nil {
 		return nil, err
 	}
 	if c.pid == 0 {
-		return nil, errors.New("the agent does not see this process, which is in another PID namespace: run the agent in that of the host")
+		return nil, errors.New("the agent cannot see this process, which is in another PID namespace: run the agent in the PID namespace of the host")
 	}
 	shown, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, RegisterOptions: registry.RegisterOptions{
 		Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval,
@@ -208,20 +209,20 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 		if err := a.follow(p, fd); err != nil {
 			return nil, err
 		}
-	} else if err := errors.Join(ended(c.pid, fd), unix.Close(fd)); err != nil { // and another process has its pid
+	} else if err := errors.Join(ended(c.pid, fd), unix.Close(fd)); err != nil { // the process that connected has ended, and p has got its pid
 		return nil, err
 	}
 	if !slices.ContainsFunc(p.Claims, func(k claim) bool { return k.Value == adopted[0].Value }) {
 		if len(p.Claims) == maxIDs {
-			return nil, fmt.Errorf("the process has %d process values, the most that are recorded", maxIDs)
+			return nil, fmt.Errorf("the process has %d process values, the maximum", maxIDs)
 		}
 		p.Claims = append(p.Claims, claim{l.ID, l.Layout, adopted[0].Value})
 	}
 	return p, nil
 }
 
-// peer returns a pidfd of the process that has connected. A kernel before 6.5 has only
-// that of the process with its pid now.
+// peer returns a pidfd of the process that has connected. Before Linux 6.5, it returns one of
+// the process that has its pid now.
 func (c *conn) peer() (int, error) {
 	fd, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 	if errors.Is(err, unix.ENOPROTOOPT) {
@@ -230,7 +231,7 @@ func (c *conn) peer() (int, error) {
 	return fd, err
 }
 
-// claim is an id that a process has created.
+// claim is an evidence id of a process.
 type claim struct {
 	ID     objectid.ID     `json:"id"`
 	Layout objectid.Layout `json:"layout"`

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	maxQueue = 100_000                // heartbeats that are kept while the sink is away, 8 MB
-	maxBatch = 2000                   // heartbeats of one call
-	atOnce   = 64                     // other calls
-	callTime = 5 * time.Second        // of a call, at most
-	lastTime = 3 * time.Second        // of the calls at the end of the agent
-	again    = time.Second            // after calls that failed
-	scan     = 500 * time.Millisecond // from one look for what is due to the next
-	settle   = 100 * time.Millisecond // until an exec of several threads, which a pidfd may show as an end, shows
+	maxQueue = 100_000                // heartbeats that are kept while the sink does not answer, 8 MB
+	maxBatch = 2000                   // heartbeats per call
+	atOnce   = 64                     // calls about single processes that run at once
+	callTime = 5 * time.Second        // timeout of a call
+	lastTime = 3 * time.Second        // timeout of all calls when the agent ends
+	again    = time.Second            // the pause after a call has failed
+	scan     = 500 * time.Millisecond // the time between two checks for processes to measure
+	settle   = 100 * time.Millisecond // how long to wait before an end is recorded: an exec by a thread looks like an end at first
 )
 
-// measured is a heartbeat that is to be sent.
+// measured is a heartbeat that was measured and is to be sent.
 type measured struct {
 	p    *process
 	at   time.Time
@@ -52,7 +52,7 @@ func (a *agent) measure(ctx context.Context) {
 	}
 }
 
-// keep adds a heartbeat to the queue.
+// keep adds a heartbeat to the queue. If the queue is full, it drops the oldest one.
 func (a *agent) keep(m measured) {
 	a.queue = append(a.queue, m)
 	if m.p.queued++; len(a.queue) > maxQueue {
@@ -61,7 +61,8 @@ func (a *agent) keep(m measured) {
 	}
 }
 
-// due returns the processes that are to be measured.
+// due returns the processes that are to be measured now. It also lets connections expire and
+// repairs the file.
 func (a *agent) due(now time.Time) (due []*process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +78,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 	return due
 }
 
-// deliver passes to the sink what is to be recorded, until ctx ends.
+// deliver calls pass when wake was called, until ctx is done, and then once more.
 func (a *agent) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -93,7 +94,7 @@ func (a *agent) deliver(ctx context.Context) {
 	a.pass(last)
 }
 
-// pass passes everything to the sink that is to be recorded now.
+// pass sends everything that is to be recorded to the sink.
 func (a *agent) pass(ctx context.Context) {
 	var err error
 	if a.sink == nil {
@@ -105,7 +106,7 @@ func (a *agent) pass(ctx context.Context) {
 		err = errors.Join(a.sendHeartbeats(ctx), a.recordAll(ctx))
 	}
 	if ctx.Err() != nil {
-		return // the agent ends, and the file has what is left
+		return // the agent ends; the file has what was not recorded
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,8 +121,8 @@ func (a *agent) pass(ctx context.Context) {
 	}
 }
 
-// sendHeartbeats passes the queue to the sink, one heartbeat of each process at a time.
-// An error means that the sink is away.
+// sendHeartbeats sends the queue to the sink. A call has at most one heartbeat of each
+// process. An error means that the sink does not answer.
 func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 	for failed == nil {
 		var batch, rest []measured
@@ -165,8 +166,8 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 	return failed
 }
 
-// recordAll passes to the sink what is to be recorded beside heartbeats. An error means
-// that the sink is away.
+// recordAll calls record for all processes of which something other than heartbeats is to be
+// recorded. An error means that the sink does not answer.
 func (a *agent) recordAll(ctx context.Context) error {
 	a.mu.Lock()
 	var todo []*process
@@ -192,26 +193,26 @@ func (a *agent) recordAll(ctx context.Context) error {
 	return nil
 }
 
-// record does the next call of the sink for a process, beside heartbeats. An error means
-// that the sink is away. What the process needs follows from what is recorded of it:
+// record makes the next call about a process, other than for heartbeats. An error means that
+// the sink does not answer. The call depends on what is recorded already:
 //
-//	no member yet                  Register, with its first id
-//	some of its ids                AddEvidence, with those of one layout that come next
-//	all, and it has ended          End, once its heartbeats are sent; no call if nobody saw when
-//	all, and it runs               nothing
+//	nothing                            Register, with the first id
+//	some ids                           AddEvidence, with the next ids that have one layout
+//	all ids, and the process has ended End, after its heartbeats were sent; no call if the time of the end is unknown
+//	all ids, and the process runs      no call
 func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Lock()
 	q, ends := *p, p.recorded() && !p.Ended.IsZero() && p.queued == 0
 	a.mu.Unlock()
 	switch rest := q.Claims[q.Recorded:]; {
-	case ends && q.Reason == "": // while the agent was away: a time of its end would be invented
+	case ends && q.Reason == "": // it ended while no agent ran, so the time of its end is unknown
 	case ends && time.Since(q.Ended).Abs() < settle:
 		return nil
 	case ends:
 		if _, reason := q.measure(); q.Reason == registry.ProcessEnded && reason != "" {
 			q.Reason = reason
 		}
-		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // the clock may have been set back since an earlier agent
+		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // an earlier agent may have set Ended, before the clock was set back
 	case len(rest) > 0 && q.Member != "":
 		var ids []objectid.ID
 		for i := 0; i < len(rest) && rest[i].Layout == rest[0].Layout; i++ {
@@ -219,15 +220,15 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 		}
 		q.Recorded += len(ids)
 		err = a.sink.AddEvidence(ctx, q.Member, ids, rest[0].Layout)
-	case len(rest) > 0: // with one id: the call may repeat one from before there were others, which are not recorded then
+	case len(rest) > 0: // with one id, so that a repeated call is the same, even if the process has sent more ids meanwhile
 		ids := []objectid.ID{rest[0].ID}
 		q.Recorded++
 		q.Clock, q.Age = time.Now(), max(0, time.Since(q.Since))
 		if q.Member, err = a.sink.Register(ctx, q.GPID, ids, rest[0].Layout, &q.RemoteOptions); q.Member != "" && err != nil {
-			a.Log.Warn("a process is recorded", "gpid", q.GPID, "error", err)
+			a.Log.Warn("a process is recorded, with a warning", "gpid", q.GPID, "error", err)
 			err = nil
 		}
-	default: // it has ended, and its heartbeats come first
+	default: // it has ended, and its heartbeats are not all sent
 		return nil
 	}
 	err = sinkError(err)
@@ -243,7 +244,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	case errors.Is(err, ErrRefused):
 		a.Log.Warn("a process is not recorded", "gpid", q.GPID, "error", err)
 		a.finish(p, err)
-	case errors.Is(err, ErrForgotten) && ends: // or its end was recorded just before the agent was killed
+	case errors.Is(err, ErrForgotten) && ends: // perhaps because its end was recorded just before an earlier agent was killed
 		a.finish(p, nil)
 	case errors.Is(err, ErrForgotten):
 		a.forget(p)
@@ -261,13 +262,14 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	return nil
 }
 
-// forget makes a process be registered again.
+// forget makes deliver register a process again.
 func (a *agent) forget(p *process) {
 	p.Key, p.Since, p.Member, p.Recorded = rand.Text(), time.Now(), "", 0
 	a.changed(p)
 }
 
-// finish lets go of a process of which nothing more is to be recorded.
+// finish removes a process of which nothing more is to be recorded, and answers its waiting
+// lines with err.
 func (a *agent) finish(p *process, err error) {
 	p.Done = true
 	a.unfollow(p)

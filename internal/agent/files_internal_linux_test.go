@@ -137,7 +137,7 @@ func TestConnectionsOfAUser(t *testing.T) {
 		for range 2 {
 			dial(t, a, addr)
 		}
-		if _, said := dial(t, a, addr); !strings.Contains(said, "all that it may open") {
+		if _, said := dial(t, a, addr); !strings.Contains(said, "connections and processes, the maximum") {
 			t.Errorf("the agent is full: %q", said)
 		}
 	}()

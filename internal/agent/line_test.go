@@ -31,12 +31,12 @@ func TestParseLine(t *testing.T) {
 func TestParseLineSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "begins with",
-		"GET / HTTP/1.1":                  `begins with "GET", want "oid1 ID"`,
+		"GET / HTTP/1.1":                  `begins with "GET": want "oid1 ID"`,
 		"oid2 " + id:                      `begins with "oid2"`,
 		"oid1":                            "id is missing",
 		"oid1 abc":                        `"abc" is not an id`,
 		"oid1 " + id + " shop":            `"shop": want key=value`,
-		"oid1 " + id + " pid=1":           "the key is not known",
+		"oid1 " + id + " pid=1":           "unknown key",
 		"oid1 " + id + " name=a name=b":   "each key once",
 		"oid1 " + id + " name=":           "printable",
 		"oid1 " + id + " name=a%0ab":      "printable",

@@ -11,5 +11,5 @@ import (
 
 // Serve returns an error that wraps [errors.ErrUnsupported]: an agent needs Linux.
 func Serve(context.Context, *net.UnixListener, *Options) error {
-	return fmt.Errorf("agent: the agent needs Linux: %w", errors.ErrUnsupported)
+	return fmt.Errorf("agent: needs Linux: %w", errors.ErrUnsupported)
 }

@@ -16,33 +16,33 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// spare is how many files are for the sink, and for pidfds of connections that were just
-// accepted.
+// spare is how many open files are reserved for the sink, and for pidfds of connections that
+// were just accepted.
 const spare = 256
 
-// agent serves all programs with one goroutine, and measures and records their processes
-// with two more.
+// agent has three goroutines. loop serves all connections, measure measures the processes,
+// and deliver records them.
 type agent struct {
 	Options
 	epoll, listener int
 	most            int           // how many files may be open for connections and processes
 	poke            chan struct{} // wakes deliver
-	sink            Sink          // of deliver; nil until it was opened
-	retry           time.Time     // of deliver
+	sink            Sink          // nil until deliver has opened it; only deliver uses it
+	retry           time.Time     // when deliver may call the sink again; only deliver uses it
 
-	mu        sync.Mutex // guards what follows
-	conns     map[int]*conn
-	users     map[uint32]int // how many connections each has
-	pidfds    map[int]*process
+	mu        sync.Mutex            // guards what follows
+	conns     map[int]*conn         // by file descriptor
+	users     map[uint32]int        // how many connections each user has
+	pidfds    map[int]*process      // by the file descriptor of the pidfd
 	running   map[int]*process      // by pid
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
-	away      bool // the last calls of the sink failed
+	away      bool // the latest calls of the sink have failed
 }
 
-// Serve is an agent with a socket, until ctx ends. It closes l, and returns nil after
-// the end of ctx. It needs Linux 5.3 or later.
+// Serve runs an agent on the socket l until ctx is done, and then returns nil. It closes l.
+// It needs Linux 5.3 or later.
 func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 	defer l.Close()
 	f, err := l.File()
@@ -50,7 +50,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer f.Close()
-	var files unix.Rlimit // the runtime has raised it as far as it may
+	var files unix.Rlimit // the Go runtime has raised the soft limit to the hard limit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
@@ -63,7 +63,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer a.close()
-	// With SO_PASSCRED the kernel says who wrote each part. Connections inherit it.
+	// With SO_PASSCRED the kernel tells which process wrote each part. Connections inherit it.
 	err = unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
 	if err := errors.Join(err, unix.SetNonblock(a.listener, true), a.watch(a.listener), a.load()); err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -92,7 +92,7 @@ func (a *agent) close() {
 	for fd := range a.pidfds {
 		unix.Close(fd)
 	}
-	a.state.file.Close() // nil if it was not loaded, which is an error
+	a.state.file.Close() // if load has failed, the file is nil, and Close returns an error
 }
 
 // loop handles connections and the ends of processes until ctx ends.
@@ -112,8 +112,8 @@ func (a *agent) loop(ctx context.Context) error {
 	return nil
 }
 
-// happened handles an event of a file, which may be one before it that had the same
-// number: then nothing can be read from it.
+// happened handles an event of a file. The event may be of a closed file that had the same
+// descriptor; then nothing can be read from the new one.
 func (a *agent) happened(fd int) {
 	switch p, c := a.pidfds[fd], a.conns[fd]; {
 	case fd == a.listener:
@@ -125,23 +125,22 @@ func (a *agent) happened(fd int) {
 	}
 }
 
-// process is a process that has sent a line. What JSON has of it is in the file of the
-// agent.
+// process is a process that has sent a line. The file of the agent has it as JSON.
 type process struct {
 	registry.RemoteOptions
 	GPID     gpid.GPID          `json:"gpid"`
 	Since    time.Time          `json:"since"` // when it sent its first line
 	Claims   []claim            `json:"claims"`
-	Recorded int                `json:"recorded,omitempty"` // how many of them are recorded
+	Recorded int                `json:"recorded,omitempty"` // how many of Claims are recorded
 	Member   registry.MemberKey `json:"member,omitempty"`   // empty until it is recorded
-	Ended    time.Time          `json:"ended,omitzero"`
-	Reason   string             `json:"reason,omitempty"`
-	Done     bool               `json:"done,omitempty"` // nothing more is to be recorded
+	Ended    time.Time          `json:"ended,omitzero"`     // zero while it runs
+	Reason   string             `json:"reason,omitempty"`   // why it ended; empty if Ended is not the time of its end
+	Done     bool               `json:"done,omitempty"`     // nothing more is to be recorded
 
 	pidfd   int
-	waiting []*conn   // whose lines wait to be recorded
-	queued  int       // heartbeats in the queue
-	due     time.Time // for the next heartbeat
+	waiting []*conn   // connections whose lines wait to be recorded
+	queued  int       // how many of its heartbeats are in the queue
+	due     time.Time // when the next heartbeat is measured
 }
 
 // recorded reports whether all ids of p are recorded.
@@ -152,7 +151,8 @@ func (p *process) measure() (load registry.Load, end string) {
 	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
 }
 
-// current returns the process with a pid that runs. If it has called exec, it ends.
+// current returns the running process with a pid, or nil. A process that has called exec has
+// ended.
 func (a *agent) current(pid int) *process {
 	if p := a.running[pid]; p != nil {
 		if _, end := p.measure(); end != "" {
@@ -162,9 +162,9 @@ func (a *agent) current(pid int) *process {
 	return a.running[pid]
 }
 
-// follow adds a process that runs, by its pidfd.
+// follow adds a process. fd is its pidfd, which shows when the process ends.
 func (a *agent) follow(p *process, fd int) error {
-	// What /proc has shown is that of the process of fd if that runs now.
+	// If the process of fd still runs, /proc has shown this process and no other one.
 	_, end := p.measure()
 	err := ended(p.Kernel.PID, fd)
 	if err == nil && end != "" {
@@ -187,13 +187,13 @@ func ended(pid, fd int) error {
 	return nil
 }
 
-// readable reports whether fd can be read: a pidfd after the end of its process.
+// readable reports whether fd can be read. A pidfd can be read after its process has ended.
 func readable(fd int) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	return err == nil && n > 0
 }
 
-// unfollow closes what a process was followed by, once.
+// unfollow closes the pidfd of a process, unless it is closed.
 func (a *agent) unfollow(p *process) {
 	if a.pidfds[p.pidfd] == p {
 		delete(a.pidfds, p.pidfd)
@@ -202,7 +202,7 @@ func (a *agent) unfollow(p *process) {
 	}
 }
 
-// end notes that a process has ended now.
+// end records that a process has ended now, unless it is known to have ended.
 func (a *agent) end(p *process, reason string) {
 	if p.Ended.IsZero() {
 		a.unfollow(p)
@@ -211,13 +211,13 @@ func (a *agent) end(p *process, reason string) {
 	}
 }
 
-// changed makes p be recorded, and keeps it in the file.
+// changed writes p to the file, and makes deliver record it.
 func (a *agent) changed(p *process) {
 	a.save(p)
 	a.wake()
 }
 
-// wake makes deliver look for what is to be recorded.
+// wake makes deliver pass on what is to be recorded.
 func (a *agent) wake() {
 	select {
 	case a.poke <- struct{}{}:

@@ -16,17 +16,17 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// state is the file with the processes of an agent: a line of JSON each time that one
-// changes. A line is in the file before the answer to the program, so that an agent that
-// is killed loses no process. From time to time the file is replaced by one with a line
-// of each process.
+// state is the file of the processes of an agent. Each time a process changes, the agent
+// appends it as a line of JSON. It does so before it answers the program, so that no process
+// is lost if the agent is killed. From time to time the agent replaces the file by one that
+// has one line for each process.
 type state struct {
 	file   *os.File
 	lines  int
-	broken bool // a line could not be written, or only a part of it: the file has to be replaced
+	broken bool // a line was not written completely, so the file must be replaced
 }
 
-// save writes a process to the file.
+// save appends a process to the file.
 func (a *agent) save(p *process) {
 	if a.state.broken {
 		return
@@ -37,18 +37,18 @@ func (a *agent) save(p *process) {
 	}
 	if err != nil {
 		a.state.broken = true
-		a.Log.Error("the file of the agent cannot be written; it is tried again", "error", err)
+		a.Log.Error("the state file cannot be written; the agent tries again", "path", a.State, "error", err)
 	}
 }
 
-// repair replaces the file after a line could not be written.
+// repair replaces the file if a line could not be written.
 func (a *agent) repair() {
 	if a.state.broken && a.rewrite() == nil {
-		a.Log.Info("the file of the agent is complete again")
+		a.Log.Info("the state file is complete again", "path", a.State)
 	}
 }
 
-// rewrite replaces the file.
+// rewrite replaces the file by one that has one line for each process.
 func (a *agent) rewrite() error {
 	f, err := os.CreateTemp(filepath.Dir(a.State), filepath.Base(a.State)+".*")
 	if err != nil {
@@ -68,13 +68,13 @@ func (a *agent) rewrite() error {
 	if err != nil {
 		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	a.state.file.Close() // nil the first time, which is an error
+	a.state.file.Close() // the first time the file is nil, and Close returns an error
 	a.state = state{file: f, lines: len(a.processes)}
 	return nil
 }
 
-// load reads the file, which an agent keeps locked, and follows the processes in it that
-// still run.
+// load reads the file and follows those processes in it that still run. An agent keeps its
+// file locked, so load fails if another agent uses the file.
 func (a *agent) load() error {
 	var text []byte
 	f, err := os.Open(a.State)
@@ -99,13 +99,13 @@ func (a *agent) load() error {
 	found := map[run]*process{}
 	for line := range bytes.Lines(text) {
 		p := new(process)
-		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 && p.Recorded <= len(p.Claims) { // otherwise it was cut off with the agent
+		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 && p.Recorded <= len(p.Claims) { // otherwise the agent was killed while it wrote the line
 			found[run{p.Kernel, p.Program}] = p
 		}
 	}
 	for _, p := range found {
-		if p.Kernel.Boot == here.Boot && p.Kernel.Namespace != here.Namespace { // whether it runs cannot be told here
-			a.Log.Warn("a process of another PID namespace is left alone", "gpid", p.GPID)
+		if p.Kernel.Boot == here.Boot && p.Kernel.Namespace != here.Namespace { // the agent cannot see whether it runs
+			a.Log.Warn("a process in the state file is ignored, because it is in another PID namespace", "gpid", p.GPID)
 			continue
 		}
 		if p.Done {
@@ -117,21 +117,21 @@ func (a *agent) load() error {
 			if err == nil {
 				err = a.follow(p, fd)
 			}
-			if scarce(err) { // it may run
+			if scarce(err) { // the process may still run
 				return fmt.Errorf("follow process %d: %w", p.Kernel.PID, err)
 			}
 			gone = err != nil
 		}
 		if p.Ended.IsZero() && gone {
-			p.Ended = time.Now() // it ended at an unknown time before, so no reason is given, see record
+			p.Ended = time.Now() // without a reason, because the time of its end is unknown, see record
 		}
 		a.processes[p] = struct{}{}
 	}
 	return a.rewrite()
 }
 
-// scarce reports whether an error says nothing of a process, but that the agent may not
-// open more files.
+// scarce reports whether err means that the agent cannot open more files. Then err says
+// nothing about a process.
 func scarce(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOSPC)
 }
