@@ -41,7 +41,7 @@ var (
 // HeldError says who holds the lock that was asked for. It wraps [ErrHeld].
 type HeldError struct {
 	// Status is the status of the lock when it was asked for. If Status.Held is false, the
-	// lock is reserved for a moment for its first waiter, which is Status.Owner.
+	// lock is free but reserved for its first waiter, and Status.Owner is that waiter.
 	Status Status
 	// Slots is 0 for a lock without slots. Otherwise it is the number of slots, none of which
 	// was free, and Status is that of one slot or of the queue, see [Slots].

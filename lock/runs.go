@@ -39,7 +39,7 @@ const (
 	OutcomeMissed  Outcome = "missed"  // no host began it in time
 )
 
-// Run is the last attempt to run a tick, or says that the tick was missed.
+// Run describes a tick: its last attempt, or that it was missed.
 type Run struct {
 	Tick    Tick
 	Outcome Outcome

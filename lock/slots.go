@@ -15,7 +15,8 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// MaxSlots is the largest number of slots, and the number of worker numbers in Snowflake ids.
+// MaxSlots is the largest number of slots. It is also the number of different worker numbers
+// of Snowflake ids.
 const MaxSlots = 1024
 
 // Slots returns a Locker whose locks have up to n holders at the same time. Each holder has a

@@ -10,57 +10,54 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// Report is what happened to a subject under a fault.
+// Report says how a subject behaved under a fault.
 type Report struct {
 	// Grants is how often the lock was granted.
 	Grants int
-	// TwoBelievers is for how long two workers believed at once that they had
-	// the lock. Time in which a worker stood still does not count.
+	// TwoBelievers is how long two workers believed at the same time that they held the lock.
+	// Times in which a worker was stopped do not count.
 	TwoBelievers time.Duration
-	// LateWrites counts writes that came after one of a later holder. With
-	// fences these are the ones that the resource refuses; without, it takes
-	// them.
+	// LateWrites is the number of writes that came after a write of a later lease. With
+	// fences, the resource rejects them; without fences, it accepts them.
 	LateWrites int
 	// Fenced reports whether the subject has fences.
 	Fenced bool
-	// FencesBack are grants whose fence is not above that of a grant that was
-	// complete before they were asked for.
+	// FencesBack are grants whose fence is not greater than that of an earlier grant. Earlier
+	// means that it was complete before the later grant was asked for.
 	FencesBack []string
-	// Idle is the longest time for which nobody had the lock though somebody
-	// waited for it.
+	// Idle is the longest time for which nobody held the lock although somebody waited.
 	Idle time.Duration
-	// Late is by how much an Acquire has returned after the end of its ctx.
+	// Late is how long an Acquire has returned after its ctx had ended.
 	Late time.Duration
-	// LateStart is how long it took a client that started during the fault to get a
-	// lock that nobody else wanted, from the start of its process; 0 if the fault has
-	// none.
+	// LateStart is how long a client that was started during the fault took to get a lock
+	// that nobody else wanted. It counts from the start of its process. It is 0 if the fault
+	// starts no such client.
 	LateStart time.Duration
-	// LateErrors are the errors that it met before, each once.
+	// LateErrors are the different errors that this client met.
 	LateErrors []string
-	// Forever are keys of Redis that were seen without a TTL.
+	// Forever are keys in Redis without a TTL.
 	Forever []string
-	// Left are keys of Redis that were there one TTL and one second after the last
-	// client had gone.
+	// Left are keys in Redis that still existed one TTL and one second after the last client
+	// had gone.
 	Left []string
-	// Leaks says what a client left behind in its process after it was closed.
+	// Leaks says what a client left in its process after it was closed.
 	Leaks []string
-	// Crashes says how workers ended that should not have.
+	// Crashes says how workers ended that should not have ended.
 	Crashes []string
-	// Lost are leases that ended before their holder was done, where a holder wants
-	// a certain time.
+	// Lost are leases that ended before they were released.
 	Lost []string
-	// Errors are the errors of releases and of acquires, each once.
+	// Errors are the different errors of Acquire and Release.
 	Errors []string
-	// Took is how long it took until all had the lock who were to have it; 0 where
-	// that is not measured.
+	// Took is how long it took until every worker had held the lock, or 0 if the fault does
+	// not measure that.
 	Took time.Duration
-	// Outage is how long there was no server that could be written to.
+	// Outage is how long no server accepted writes.
 	Outage time.Duration
 	// Stall is the longest time by which a timer of the test was late.
 	Stall time.Duration
 }
 
-// Worst returns the worse of two reports of the same fault, for each figure and list.
+// Worst returns a report with the worse of r and other in each field.
 func (r Report) Worst(other Report) Report {
 	longer := func(a, b []string) []string {
 		if len(b) > len(a) {

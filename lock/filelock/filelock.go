@@ -34,8 +34,8 @@ import (
 
 // Options tune a [Locker].
 type Options struct {
-	// Process is this process, which everyone sees as the owner of its locks. Default:
-	// gpid.Self("").
+	// Process is the gpid of this process, which everyone sees as the owner of its locks.
+	// Default: gpid.Self("").
 	Process gpid.GPID
 	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
 	// nil.

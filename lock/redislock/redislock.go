@@ -89,8 +89,8 @@ type Options struct {
 	// Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is this process, which everyone sees as the owner of its locks. Default:
-	// gpid.Self("").
+	// Process is the gpid of this process, which everyone sees as the owner of its locks.
+	// Default: gpid.Self("").
 	Process gpid.GPID
 
 	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
@@ -131,12 +131,13 @@ type Locker struct {
 }
 
 // New returns a Locker that uses client. Close the Locker before the client. New asks the
-// nodes of Redis for dangerous settings and waits for their answers until ctx ends or 100 ms
-// have passed, see Options.Warn. The error is about o. It does not show whether Redis
-// answers: Acquire does.
+// nodes of Redis for dangerous settings, and waits for their answers until ctx ends or 100 ms
+// have passed, see Options.Warn. It is no error if Redis does not answer. The error wraps
+// [lock.ErrInvalid] if o.TTL is invalid; otherwise it says why this process cannot be
+// identified.
 //
-// Set the client's ConnWriteTimeout to about a second, as [Open] does. It ends a connection
-// that is dead because a network drops its packets.
+// Set the client's ConnWriteTimeout to about a second, as [Open] does, so that the client
+// gives up a connection on which a network drops all packets.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }

@@ -62,8 +62,8 @@ type Options struct {
 	// [lock.AcquireOptions] say otherwise. Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is this process, which everyone sees as the owner of its locks. Default:
-	// gpid.Self("").
+	// Process is the gpid of this process, which everyone sees as the owner of its locks.
+	// Default: gpid.Self("").
 	Process gpid.GPID
 
 	// Collection is the collection of the locks. Default: [DefaultCollection].
