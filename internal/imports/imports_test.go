@@ -211,11 +211,11 @@ func engines(packages []goPackage) map[string][]string {
 func TestEnginesAreKnown(t *testing.T) {
 	for contract, all := range engines(list(t)) {
 		page := testenv.Must(os.ReadFile(root + contract + "/doc.go"))(t)
-		intro, _, _ := strings.Cut(string(page), "\n// # ")
+		comment, _, _ := strings.Cut(string(page), "\npackage ")
 		for _, room := range all {
 			name := path.Base(room)
-			if !slices.Contains(strings.FieldsFunc(intro, func(r rune) bool { return !unicode.IsLetter(r) }), name) {
-				t.Errorf("%s/doc.go does not name the engine %s: add it to the engines before the first heading", contract, name)
+			if !slices.Contains(strings.FieldsFunc(comment, func(r rune) bool { return !unicode.IsLetter(r) }), name) {
+				t.Errorf("%s/doc.go does not name the engine %s in the package comment", contract, name)
 			}
 			if got := phrase.Plain(name + ": x"); got != "x" {
 				t.Errorf("errors show the name of the package %s: add it to packagePrefix in internal/phrase/phrase.go", name)
