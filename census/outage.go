@@ -236,7 +236,7 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 // describe returns a sentence such as "all 212 other days have ids". n is the number of other
 // buckets and empty the number of empty ones among them.
 func (g *grid) describe(s *season, n, empty int) string {
-	units := map[int]string{1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", 2 * minutesPerWeek: "second weeks", minutesPerMonth: "months"}
+	units := map[int]string{1: "minutes", 10: "periods of ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", 2 * minutesPerWeek: "periods of two weeks", minutesPerMonth: "months"}
 	unit, at := units[g.length], ""
 	if s.period > 1 {
 		unit, at = units[s.period*g.length], " at that time"

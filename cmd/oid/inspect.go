@@ -35,14 +35,14 @@ In a log, the command finds ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpi
 and ignores lines without an id. With --grep it treats all text as a log. Write an id
 that begins with a hyphen after "--".
 
-An ObjectId has one of three layouts, which its bytes do not name. The command shows
-all three, the most plausible first. Some drivers still write the host and the pid into
-their ids: the command recognizes this host and the hosts recorded in the store. If the
-store knows the process that created the id, the command shows it; "oid trace" shows
-more about that process.
+The bytes of an ObjectId do not tell which of three layouts it has. The command shows all
+three, the most plausible first. Some drivers still write the host and the pid into their
+ids: the command recognizes this host and the hosts recorded in the store. If the store
+knows the process that created the id, the command shows it; "oid trace" shows more about
+that process.
 
-Exit code 1 means that the input has no id, or that something where an id should be is
-not an id. All other ids are shown.`
+The exit code is 1 if the input has no id, or if it has an invalid one. All other ids are
+still shown.`
 
 func newInspectCommand(std streams) *cobra.Command {
 	var (

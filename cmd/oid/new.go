@@ -40,8 +40,8 @@ func appendTimedID(b []byte, id objectid.ID) []byte {
 const newHelp = `Create ids and write them to standard output, one per line. With --format bin each id is
 12 bytes without a newline. Each id is greater than the one before, and none repeats.
 
-With --at all ids have that creation time. If you ask for more ids than one second has,
-10^9 in the modern layout, the others have the next seconds.`
+With --at all ids have that creation time. One second has room for 10^9 ids in the modern
+layout; if you create more, the remaining ids get the next second.`
 
 func newNewCommand(std streams) *cobra.Command {
 	var (

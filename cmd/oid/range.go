@@ -94,7 +94,7 @@ type timeRange struct {
 // rangeHelp is the paragraph of "oid help times" about these flags.
 var rangeHelp = `--since takes a duration up to now (24h, 7d, 2 months) or a TIME. --from and --to each
 take a TIME; ids created at --to or later are left out. Ids contain whole seconds, so
---from is rounded down and --to is rounded up, which misses no id of the range.`
+--from is rounded down and --to is rounded up. No id of the range is left out by that.`
 
 // timeHelp is the paragraph about a TIME.
 var timeHelp = timerange.Help("the zone of --tz or TZ, or UTC")

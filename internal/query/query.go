@@ -138,7 +138,7 @@ func Mongosh(r objectid.Range) string { return Languages[1].Write(r, "", "") }
 func ParseProcess(text string) (string, error) {
 	process := strings.ToLower(strings.TrimSpace(text))
 	if digits := strings.Trim(process, "0123456789abcdef"); process != "" && (digits != "" || len(process) != 8 && len(process) != 10) {
-		return "", fmt.Errorf("process value %q: want 10 hexadecimal digits, the digits 9 to 18 of an id, or the 8 digits of a process block", text)
+		return "", fmt.Errorf("process value %q: want the 10 hexadecimal digits from 9 to 18 of an id, or the 8 of a process block", text)
 	}
 	return process, nil
 }

@@ -34,7 +34,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 		sentence = fmt.Sprintf("import: about %s ids more than usual within %s", size, length)
 	case census.KindDeletion:
 		label = fmt.Sprintf("deleted %.0f %%", 100*e.Share)
-		sentence = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing, %s", 100*e.Share, until, size)
+		sentence = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing: %s ids", 100*e.Share, until, size)
 	case census.KindClockStep:
 		by := phrase.Length(time.Duration(e.Size) * time.Second)
 		label = "clock -" + by

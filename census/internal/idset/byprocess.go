@@ -86,11 +86,11 @@ func (b *byProcess) sort(workers int) {
 	b.sorted = true
 }
 
-// Extent is a sequence of consecutive records of one list, from i to j, not included.
-// Usually they are the records of one process value. The zero Extent is empty.
+// Extent is a sequence of consecutive records in one list. Usually they are the records of one
+// process value. The zero Extent is empty.
 type Extent struct {
 	list *segmented
-	i, j int
+	i, j int // the records from i to j, not included
 }
 
 // Len returns the number of records.

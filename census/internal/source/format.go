@@ -132,7 +132,7 @@ func detect(data []byte, column string) (string, error) {
 			return r.format, nil
 		}
 	}
-	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids; set the format, or use the format grep to find ids in any text%s", ErrFormat, column, encodingHint(firstLine(data)))
+	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s", ErrFormat, column, encodingHint(firstLine(data)))
 }
 
 // encodingHint returns the end of an error message that says how to convert a text if its
