@@ -253,8 +253,8 @@ var doubtReasons = [...]struct {
 	{DoubtNoSequence, "most of their counters do not continue another one; the program may be started for every id, or draw random counters"},
 }
 
-// Doubt is about processes whose counters have breaks for which a census cannot tell the
-// cause: a fault, or the life of a healthy process.
+// Doubt is a reason why a census cannot tell whether some processes have a fault. Their
+// counters have breaks, but the counters of healthy processes may have such breaks, too.
 type Doubt struct {
 	Kind DoubtKind
 	// Processes is the number of processes.

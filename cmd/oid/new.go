@@ -61,7 +61,7 @@ func newNewCommand(std streams) *cobra.Command {
   oid new --at 2026-01-01 --layout classic`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && strings.Trim(args[0], "0123456789") == "" {
-				return fmt.Errorf("oid new takes no argument; for %s ids write -n %s", args[0], args[0])
+				return fmt.Errorf("oid new takes no argument; the number of ids is -n %s", args[0])
 			}
 			return noArgs(cmd, args)
 		},

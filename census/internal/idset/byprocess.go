@@ -102,7 +102,7 @@ func (e Extent) At(k int) *Record { return e.list.at(e.i + k) }
 // Value returns the process value of the first record. e must not be empty.
 func (e Extent) Value() uint64 { return e.At(0).Value() }
 
-// Part returns the records from i to j, not included.
+// Part returns the records of e from i up to, but not including, j.
 func (e Extent) Part(i, j int) Extent { return Extent{e.list, e.i + i, e.i + j} }
 
 // Search finds, by binary search, the first index k >= i for whose record f returns true. If

@@ -60,8 +60,8 @@ func (o Options) WithDefaults() Options {
 
 // Input is an open source. It can be read once.
 type Input struct {
-	// Format is the detected format. Unit is what places count: "document", "line" or
-	// "row".
+	// Format is the format of the source, as given in the options or as detected. Unit is
+	// what places count: "document", "line" or "row".
 	Format string
 	Unit   string
 
