@@ -45,13 +45,13 @@ type Options struct {
 	// Tokens are further tokens. No two may have the same name or value; the name of the
 	// field Token is "token".
 	Tokens []Token
-	// Session is how long a login of the page lasts. Default: 12h.
+	// Session is how long a login on the page lasts. Default: 12h.
 	Session time.Duration
 
 	// BaseURL is the URL at which clients reach the server if it is behind a proxy, such
-	// as https://host/oid/. The server then answers requests for this host, expects and
-	// writes paths below this path, and with https restricts its cookie to TLS.
-	// Default: clients reach the server at the address of the listener.
+	// as https://host/oid/. The server then answers requests for this host, and all its
+	// paths are below the path of this URL. If the scheme is https, browsers send the login
+	// cookie only over TLS. Default: clients reach the server at the address of the listener.
 	BaseURL string
 	// TrustedProxies are the addresses of proxies whose headers X-Forwarded-For and
 	// X-Forwarded-Proto are believed. A proxy that connects to a Unix socket is always
@@ -60,14 +60,14 @@ type Options struct {
 	// TLS configures TLS. If it is nil, the server serves without TLS.
 	TLS *tls.Config
 
-	// Limits bound what clients may use.
+	// Limits bound what clients may use, such as connections and memory.
 	Limits Limits
 	// Drain is how long the server keeps serving after the context of Serve is done. Its
 	// /readyz fails meanwhile, so that load balancers send requests elsewhere.
 	// Default: 1s.
 	Drain time.Duration
-	// Grace is how long requests in flight may take after that. Half of this time later,
-	// the server aborts uploads with an error response. Default: 30s.
+	// Grace is how long requests in flight may take after Drain has passed. When half of
+	// Grace has passed, the server aborts uploads with an error response. Default: 30s.
 	Grace time.Duration
 
 	// Serving is called once, when the server begins to answer requests. It may be nil.
@@ -84,21 +84,22 @@ type Options struct {
 
 // Limits bound what clients may use. A zero field means its default.
 type Limits struct {
-	// Connections is how many may be open at once. When they are, a new connection
-	// replaces the one that has waited longest for its client; if the server is working
-	// on requests of all of them, the new one is closed. Default: 4096.
+	// Connections is the maximum number of open connections. A further connection replaces
+	// the one that has waited longest for its client. If none waits for its client, the
+	// further connection is closed. Default: 4096.
 	Connections int
-	// PerAddress is how many connections may come from one IPv4 address or one IPv6 /64
-	// network. Default: a quarter of Connections.
+	// PerAddress is the maximum number of open connections from one IPv4 address or one
+	// IPv6 /64 network. Default: a quarter of Connections.
 	PerAddress int
-	// Requests is how many are worked on at once. Further ones wait, for five seconds at
-	// most. Default: 512, but no more than a quarter of Connections.
+	// Requests is the maximum number of requests that the server works on at once. A
+	// further request waits for up to five seconds. Default: 512, but no more than a quarter
+	// of Connections.
 	Requests int
-	// Memory is how many bytes all requests and uploads together may take.
-	// Default: 1 GiB.
+	// Memory is the maximum number of bytes that all requests and uploads together may
+	// take. Default: 1 GiB.
 	Memory int64
-	// Uploads is how many may run at once. Further ones are refused unless one that runs
-	// is slow, which is then aborted. Default: 4.
+	// Uploads is the maximum number of uploads that run at once. A further upload replaces
+	// a slow one; if none is slow, it is refused. Default: 4.
 	Uploads int
 	// Upload is the maximum size of an upload in bytes, as sent. Default: 4 GiB.
 	Upload int64
@@ -108,7 +109,8 @@ type Limits struct {
 	// UploadIDs is the maximum number of ids in an upload. Each takes 16 bytes of
 	// memory. Default: 20 million.
 	UploadIDs int64
-	// Body is the maximum size of any other request body in bytes. Default: 1 MiB.
+	// Body is the maximum size in bytes of a request body that is not an upload.
+	// Default: 1 MiB.
 	Body int64
 
 	// Header is how long a client may take to send the header of a request.
@@ -121,8 +123,8 @@ type Limits struct {
 	Response time.Duration
 	// Idle is how long a connection may be open without a request. Default: 2m.
 	Idle time.Duration
-	// UploadTime is how long an upload may take. It must also arrive at 16 KiB/s or
-	// more. Default: 1h.
+	// UploadTime is how long an upload may take. An upload is also aborted if it arrives
+	// at less than 16 KiB/s. Default: 1h.
 	UploadTime time.Duration
 	// Store is how long the server waits for an answer of the store, or of the backend
 	// of the locks. Default: 5s.

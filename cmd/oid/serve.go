@@ -152,7 +152,9 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	if o.OpenLocks, err = v.held.opener(std); err != nil {
 		return err
 	}
-	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) { o.Log.Warn("the certificate cannot be read; the server keeps the one that it has", "error", err) }); err != nil {
+	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) {
+		o.Log.Warn("the certificate cannot be read; the server keeps the one that it has", "error", err)
+	}); err != nil {
 		return err
 	}
 	o.TrustedProxies, err = proxies(v.trusted)

@@ -60,7 +60,7 @@ type Sink interface {
 	// Heartbeats records heartbeats, each of another process. The result has one element
 	// for each, which is nil if the heartbeat was recorded.
 	Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error
-	// End records that a process ended, age ago.
+	// End records that a process ended. age is how long ago it ended.
 	End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error
 }
 

@@ -87,9 +87,10 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 // Register records a process. If r has evidence ids, the process is adopted. A zero r.Clock
 // means the time of this host.
 //
-// r.Key makes the registration safe to repeat: registrations with the same key return the
-// same member. If the response is lost, Register repeats it by itself. A caller that wants to
-// repeat it after an error must set the key; if it is empty, each call draws one.
+// r.Key makes the registration safe to repeat: all registrations with the same key return
+// the same member. Register repeats the registration itself if the response is lost. A caller
+// that may repeat it after an error must set the key, because Register draws a new key for
+// each call without one.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()
@@ -122,8 +123,9 @@ func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidenc
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout})
 }
 
-// End records that a process ended, age ago. The end may be before the registration. reason
-// is for people. member is the member key that [Client.Register] returned.
+// End records that a process ended. age is how long ago it ended, which may be before its
+// registration. reason is for people. member is the member key that [Client.Register]
+// returned.
 func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
 	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)

@@ -240,7 +240,7 @@ type IDs struct {
 	Client *Client
 	// Registration describes this process. An empty Name means the name of the program.
 	Registration wire.Registration
-	// Options are those of the member. Nil means the defaults.
+	// Options are the options of the member. Nil means the defaults.
 	Options *MemberOptions
 
 	mu     sync.Mutex

@@ -30,7 +30,7 @@ type Error struct {
 
 // Detail is one invalid value of a request.
 type Detail struct {
-	Location string `json:"location"` // such as body.pid
+	Location string `json:"location"` // where the value is, such as body.pid
 	Message  string `json:"message"`
 }
 
