@@ -52,7 +52,7 @@ func readUUID(s string, o Options) (Report, bool) {
 		if r.Reason == "" {
 			reason := "version and variant of RFC 9562, and the time is plausible"
 			if id.Version() == 2 {
-				reason += "; version 2 records the time in steps of 7m9.5s, so the UUID may be that much younger"
+				reason += "; version 2 records the time in steps, so the UUID may have been created up to 7m9.5s later"
 			}
 			r.judge(uuidTime(id), era.UUID, o, Likely, reason)
 		}
