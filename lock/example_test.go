@@ -51,8 +51,8 @@ func Example() {
 	// its lease says: lock: released
 }
 
-// Of two hosts that call Once for the same tick, one runs the function. The other gets
-// to know the outcome.
+// Two hosts call Once for the same tick. One runs the function, and the other learns the
+// outcome.
 func ExampleOnce() {
 	l, done := openLocks()
 	defer done()
@@ -71,7 +71,7 @@ func ExampleOnce() {
 	// second host: done false <nil>
 }
 
-// Two at most work at a time, each with a number that no other has meanwhile.
+// At most two workers run at the same time. Each has a number that no other worker has.
 func ExampleSlots() {
 	l, done := openLocks()
 	defer done()
@@ -97,8 +97,8 @@ func ExampleSlots() {
 	// none of 2 is free
 }
 
-// A leader whose term fails gives the lock back and, after a pause, asks for it again. It
-// leads until its function returns nil or its context ends.
+// A leader whose term fails releases the lock and, after a pause, takes it again. It leads
+// until its function returns nil or its context ends.
 func ExampleLead() {
 	l, done := openLocks()
 	defer done()

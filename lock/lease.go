@@ -29,16 +29,16 @@ type Lease struct {
 	values context.Context
 	began  time.Time
 
-	mu       sync.Mutex
-	cause    error // why the lease has ended; nil while it has not
-	released bool
-	failed   bool // the last renewal failed
-	untold   []Event
-	telling  bool // a goroutine is delivering untold
-	renewal  *time.Timer
-	expiry   *time.Timer // ends the lease at its deadline; nil until watchDeadline
-	ctx      context.Context
-	cancel   context.CancelCauseFunc // nil until Context is called
+	mu         sync.Mutex
+	cause      error // why the lease has ended; nil while it has not
+	released   bool
+	failed     bool // the last renewal failed
+	pending    []Event
+	delivering bool // a goroutine is delivering pending
+	renewal    *time.Timer
+	expiry     *time.Timer // ends the lease at its deadline; nil until watchDeadline
+	ctx        context.Context
+	cancel     context.CancelCauseFunc // nil until Context is called
 }
 
 // newLease begins a lease for an engine. The context of the lease has the values of ctx but
@@ -136,7 +136,7 @@ func (l *Lease) Release() error {
 // tell queues an event for deliver. It is called with mu held.
 func (l *Lease) tell(kind EventKind, err error) {
 	if l.events != nil {
-		l.untold = append(l.untold, Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
+		l.pending = append(l.pending, Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
 	}
 }
 
@@ -146,14 +146,14 @@ func (l *Lease) tell(kind EventKind, err error) {
 func (l *Lease) deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.telling {
+	if l.delivering {
 		return
 	}
-	l.telling = true
-	defer func() { l.telling = false }()
-	for len(l.untold) > 0 {
-		next := l.untold[0]
-		l.untold = l.untold[1:]
+	l.delivering = true
+	defer func() { l.delivering = false }()
+	for len(l.pending) > 0 {
+		next := l.pending[0]
+		l.pending = l.pending[1:]
 		func() {
 			l.mu.Unlock()
 			defer l.mu.Lock()

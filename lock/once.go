@@ -191,16 +191,16 @@ func (c *once) take(ctx, waiting context.Context) error {
 	switch {
 	case err == nil:
 		return doUnder(ctx, lease, c.run)
-	case over, ctx.Err() == nil && errors.As(err, &held) && c.runs(ctx, held.Status.Fence):
+	case over, ctx.Err() == nil && errors.As(err, &held) && c.isRunBy(ctx, held.Status.Fence):
 		return nil
 	}
 	return err
 }
 
-// runs reports whether the tick is over or is being run by the holder with this fence. It
+// isRunBy reports whether the tick is over, or is being run by the holder with this fence. It
 // waits for up to a second, because the holder may be about to record what it begins. fence
 // is 0 if the holder is unknown.
-func (c *once) runs(ctx context.Context, fence uint64) bool {
+func (c *once) isRunBy(ctx context.Context, fence uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for ; ctx.Err() == nil; time.Sleep(minLook) {

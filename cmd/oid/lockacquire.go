@@ -95,9 +95,9 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 // noWait reports whether --wait is 0.
 func (o lockOptions) noWait() bool { return o.limited && o.wait == 0 }
 
-// left returns the rest of --wait: 0 if there is no limit, and a negative value if oid does
+// waitLeft returns the rest of --wait: 0 if there is no limit, and a negative value if oid does
 // not wait.
-func (o lockOptions) left(ctx context.Context) time.Duration {
+func (o lockOptions) waitLeft(ctx context.Context) time.Duration {
 	end, limited := ctx.Deadline()
 	switch {
 	case o.noWait():
@@ -165,7 +165,7 @@ func lockAndRun(parent context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(ctx, std, l, name, o.left(limited), o.acquire, work)
+		err = o.once.run(ctx, std, l, name, o.waitLeft(limited), o.acquire, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}

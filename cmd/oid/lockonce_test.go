@@ -379,7 +379,7 @@ func TestLockOnceWaitsNoLonger(t *testing.T) {
 		{lockOptions{limited: true}, ended, -1},
 		{lockOptions{limited: true, wait: 1}, ended, time.Millisecond},
 	} {
-		if got := test.o.left(test.ctx); got != test.want {
+		if got := test.o.waitLeft(test.ctx); got != test.want {
 			t.Errorf("%+v: %v are left, want %v", test.o, got, test.want)
 		}
 	}

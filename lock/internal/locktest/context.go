@@ -83,7 +83,7 @@ func testBadTTL(t testing.TB, open func() lock.Locker) {
 		testenv.WantError(t, ttl.String(), testenv.ErrOf(l.TryAcquire(t.Context(), "job", o)), lock.ErrInvalid)
 	}
 	release(t, testenv.Must(l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MaxTTL}))(t))
-	// So short a lease may pass before a busy machine has it, or can give it back.
+	// On a busy machine a lease with the shortest TTL may end before the call returns.
 	for {
 		lease, err := l.TryAcquire(t.Context(), "job", &lock.AcquireOptions{TTL: lock.MinTTL})
 		if err == nil {

@@ -13,18 +13,19 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// journal holds the events of all lockers of a check against the contract of [lock.Event].
+// journal compares the events of all lockers of a check with the contract of [lock.Event].
 type journal struct {
 	mu     sync.Mutex
 	told   map[lock.Owner][]lock.Event
-	busy   map[lock.Owner]bool // its last event is being received
+	busy   map[lock.Owner]bool // an event of this owner is being received
 	leases []*lock.Lease       // that calls have returned
 	wrong  []string
 
-	ignored bool // nothing is wrong
+	ignored bool // ignore what is wrong
 }
 
-// newJournal returns a journal that fails the test in the end if something was wrong.
+// newJournal returns a journal. At the end of the test it fails the test if an event was
+// wrong.
 func newJournal(t testing.TB) *journal {
 	j := &journal{told: make(map[lock.Owner][]lock.Event), busy: make(map[lock.Owner]bool)}
 	t.Cleanup(func() { j.check(t) }) // after the lockers are closed
@@ -43,13 +44,14 @@ func (j *journal) receive(e lock.Event) {
 	j.told[e.Owner] = append(j.told[e.Owner], e)
 	j.busy[e.Owner] = true
 	j.mu.Unlock()
-	time.Sleep(time.Microsecond) // gives another one the time to come
+	time.Sleep(time.Microsecond) // gives another event the time to arrive
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.busy[e.Owner] = false
 }
 
-// faultOf says what is wrong with an event of an owner after those before it, or nothing.
+// faultOf says what is wrong with an event, given the earlier events of its owner. It returns
+// "" if nothing is wrong.
 func faultOf(before []lock.Event, e lock.Event) string {
 	has := func(kind lock.EventKind) bool {
 		return slices.ContainsFunc(before, func(e lock.Event) bool { return e.Kind == kind })
@@ -94,14 +96,14 @@ func kinds(events []lock.Event) string {
 	return fmt.Sprint(all)
 }
 
-// of returns what was received of an owner.
+// of returns the events of an owner.
 func (j *journal) of(o lock.Owner) []lock.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.told[o])
 }
 
-// observed is a Locker whose leases are in a journal.
+// observed is a Locker that records its leases in a journal.
 type observed struct {
 	lock.Locker
 	j *journal
@@ -115,7 +117,7 @@ func (l observed) TryAcquire(ctx context.Context, name string, o *lock.AcquireOp
 	return l.j.returns(l.Locker.TryAcquire(ctx, name, o))
 }
 
-// returns notes what a call returns, before which it has reported the lease.
+// returns records a lease that a call returns, and checks that it was reported before.
 func (j *journal) returns(lease *lock.Lease, err error) (*lock.Lease, error) {
 	if err != nil {
 		return lease, err
@@ -131,7 +133,7 @@ func (j *journal) returns(lease *lock.Lease, err error) (*lock.Lease, error) {
 	return lease, err
 }
 
-// check reports what was wrong, once all calls have returned.
+// check reports what was wrong, after all calls have returned.
 func (j *journal) check(t testing.TB) {
 	if j.ignored {
 		return
@@ -162,7 +164,7 @@ func (j *journal) check(t testing.TB) {
 	}
 }
 
-// await fails unless a kind is the last event of a lease.
+// await waits until kind is the last event of a lease, or fails the test.
 func (j *journal) await(t testing.TB, lease *lock.Lease, last lock.EventKind) {
 	t.Helper()
 	var events []lock.Event
@@ -174,7 +176,7 @@ func (j *journal) await(t testing.TB, lease *lock.Lease, last lock.EventKind) {
 	}
 }
 
-// want fails unless these are all events of an owner.
+// want fails the test unless these are all events of an owner.
 func (j *journal) want(t testing.TB, o lock.Owner, want ...lock.EventKind) {
 	t.Helper()
 	got := j.of(o)
@@ -186,7 +188,7 @@ func (j *journal) want(t testing.TB, o lock.Owner, want ...lock.EventKind) {
 	}
 }
 
-// waiters returns the owners of calls that have reported that they wait.
+// waiters returns the owners of calls that have reported EventWaiting.
 func (j *journal) waiters() []lock.Owner {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -199,7 +201,7 @@ func (j *journal) waiters() []lock.Owner {
 	return all
 }
 
-// awaitWaiters returns once n calls have reported that they wait.
+// awaitWaiters waits until n calls have reported EventWaiting.
 func (j *journal) awaitWaiters(t testing.TB, n int) []lock.Owner {
 	t.Helper()
 	within(func() bool { return len(j.waiters()) >= n })
@@ -283,7 +285,7 @@ func testEventsOfALostLease(t testing.TB, open func() lock.Locker) {
 		j.want(t, lease.Owner(), lock.EventAcquired, lock.EventReleased)
 		return
 	}
-	j.await(t, lease, lock.EventLost) // although nobody asks for its end
+	j.await(t, lease, lock.EventLost) // even if nobody calls a method of the lease
 	release(t, acquire(t, b, "job"))
 	_ = lease.Release()
 	j.want(t, lease.Owner(), lock.EventAcquired, lock.EventLost)

@@ -16,9 +16,10 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// Histories lets sixteen clients take one lock in every way there is, through the
-// lockers, and checks what they saw against a lock that is one variable: in so many
-// runs, and on until end. Clients that give up do so within patience.
+// Histories makes sixteen clients use one lock at the same time, in all ways that a lock can
+// be used. Then it checks that a lock that is a single variable could have shown them the
+// same. It does so in the given number of runs, and goes on until end. A client gives up
+// within patience.
 func Histories(t *testing.T, lockers []lock.Locker, runs int, end time.Time, patience time.Duration) {
 	const clients = 16
 	var grants, waits int
@@ -50,8 +51,8 @@ func Histories(t *testing.T, lockers []lock.Locker, runs int, end time.Time, pat
 	}
 }
 
-// Kinds of operations. A status that shows a holder and a try that was refused
-// are the same: somebody was seen to hold.
+// Kinds of operations. A status that shows a holder and a try that was refused are the same
+// kind: the client has seen somebody hold the lock.
 type kind int
 
 const (
@@ -61,18 +62,17 @@ const (
 	seenFree
 )
 
-// output is what an operation told: the fence of the lease that was taken, given
-// back or seen.
+// output is what an operation returned: the fence of the lease that it took, released or saw.
 type output struct {
 	kind  kind
 	fence uint64
-	rank  int // of a granted fence among all of the history
+	rank  int // position of a granted fence among all fences of the history, sorted
 	ghost bool
 }
 
 type history []porcupine.Operation
 
-// client is one of many that use a lock at the same time.
+// client is one of several users of the lock.
 type client struct {
 	id      int
 	locker  lock.Locker
@@ -90,7 +90,7 @@ func (c *client) record(call time.Duration, o output) {
 	})
 }
 
-// step does one of the things that can be done with a lock.
+// step does one random operation.
 func (c *client) step(t *testing.T) {
 	call := time.Since(clock)
 	var lease *lock.Lease
@@ -98,7 +98,7 @@ func (c *client) step(t *testing.T) {
 	switch n := rand.IntN(10); {
 	case n < 5:
 		lease, err = c.locker.Acquire(t.Context(), c.name, nil)
-	case n < 7: // one that may give up while it waits, or while it is being given the lock
+	case n < 7: // may give up while it waits, or while it is getting the lock
 		ctx, cancel := context.WithTimeout(t.Context(), rand.N(c.patience))
 		defer cancel()
 		lease, err = c.locker.Acquire(ctx, c.name, nil)
@@ -134,7 +134,7 @@ func (c *client) step(t *testing.T) {
 	c.record(call, output{kind: released, fence: lease.Fence()})
 }
 
-// variable is the lock that the histories are held against.
+// variable is the model of the lock with which histories are compared.
 type variable struct {
 	holder uint64 // fence; 0: nobody
 	grants int
@@ -146,14 +146,13 @@ var model = porcupine.Model{
 		v, o := state.(variable), out.(output)
 		switch o.kind {
 		case granted:
-			// That fences rise means that the grant with the n-th smallest fence
-			// is the n-th grant.
+			// Fences increase if the n-th grant has the n-th smallest fence.
 			return v.holder == 0 && v.grants == o.rank, variable{o.fence, v.grants + 1}
 		case released:
 			return v.holder == o.fence, variable{0, v.grants}
 		case seenHeld:
-			// One that gave up may be given the lock before it can say so. It then
-			// hands it on, and nobody has a lease with that fence.
+			// A call that gave up may have got the lock just before. It has then released
+			// the lock, and nobody has a lease with that fence.
 			return o.ghost || v.holder == o.fence, v
 		default:
 			return v.holder == 0, v
@@ -162,8 +161,8 @@ var model = porcupine.Model{
 	DescribeOperation: func(_, out any) string { return fmt.Sprintf("%+v", out) },
 }
 
-// check ends the test if the history could not have happened to the model, and
-// otherwise returns the number of grants and of those that took some time.
+// check ends the test if the history is impossible for the model. It returns the number of
+// grants, and of grants that took some time.
 func (h history) check(t *testing.T) (grants, waits int) {
 	t.Helper()
 	var fences []uint64

@@ -11,8 +11,8 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// A lease of a Locker that is closed ends at its deadline, and not before; without one it
-// goes on.
+// After Close of its Locker, a lease ends at its deadline and not before. Without a deadline
+// it continues.
 func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := testenv.Must(a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second}))(t)
@@ -36,7 +36,8 @@ func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
 	release(t, next)
 }
 
-// A lease is held for several TTLs while another waits, which gets the lock after its end.
+// A lease is held for several TTLs while another call waits. That call gets the lock
+// afterwards.
 func testLeaseIsRenewed(t testing.TB, open func() lock.Locker) {
 	// A lease may end early on a machine that is too slow for its TTL.
 	for ttl := 2 * lock.MinTTL; !renewed(t, open(), open(), ttl) && !t.Failed(); ttl *= 2 {
@@ -46,7 +47,7 @@ func testLeaseIsRenewed(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// renewed reports whether a lease of a was held for four TTLs until a was closed.
+// renewed reports whether a lease of a was held for four TTLs, until a was closed.
 func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
 	name := "TTL " + ttl.String()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*ttl+patience)

@@ -17,7 +17,8 @@ import (
 // patience is how long anything here may take on a busy machine.
 var patience = 30 * time.Second
 
-// check is a part of the suite. It opens lockers on the same locks, as processes would.
+// check is one test of the suite. It opens several lockers on the same locks, as several
+// processes would.
 type check struct {
 	name string
 	run  func(t testing.TB, open func() lock.Locker)
@@ -56,9 +57,9 @@ var checks = []check{
 	{"EventsOfALostLease", testEventsOfALostLease},
 }
 
-// Run runs the suite. It calls open once for each test, which then opens further
-// lockers with the function that open returned, all of them on the same locks,
-// as processes would. Each sends its events to the function that it gets. The suite closes
+// Run runs the suite. It calls open once for each test. The test then opens lockers with the
+// function that open returned. All of them must use the same locks, as those of several
+// processes do, and each must send its events to the function that it gets. The suite closes
 // the lockers.
 func Run(t *testing.T, open func(t *testing.T) func(events func(lock.Event)) lock.Locker) {
 	for _, c := range checks {
@@ -66,8 +67,8 @@ func Run(t *testing.T, open func(t *testing.T) func(events func(lock.Event)) loc
 	}
 }
 
-// on runs the check on lockers that it closes. Whatever the check is about, the journal
-// looks at their events.
+// on runs the check on lockers, and closes them. In every check the journal examines the
+// events.
 func (c check) on(t testing.TB, j *journal, opened func(events func(lock.Event)) lock.Locker) {
 	c.run(t, func() lock.Locker {
 		l := opened(j.receive)
@@ -164,7 +165,7 @@ func testAcquireAndRelease(t testing.TB, open func() lock.Locker) {
 func testHeldByAnother(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
-	for _, l := range []lock.Locker{a, b} { // the process that holds it is another, too
+	for _, l := range []lock.Locker{a, b} { // a process finds its own lock held, too
 		_, err := l.TryAcquire(t.Context(), "job", nil)
 		var held *lock.HeldError
 		if !errors.Is(err, lock.ErrHeld) || !errors.As(err, &held) {
@@ -220,7 +221,7 @@ func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
 	release(t, lease)
 }
 
-// A waiter that has given up must not be handed the lock.
+// A waiter that has given up must not get the lock.
 func testGivenUpIsPassedOver(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	for range 20 {
@@ -228,7 +229,7 @@ func testGivenUpIsPassedOver(t testing.TB, open func() lock.Locker) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if next, err := b.Acquire(ctx, "job", nil); err == nil { // it may just have made it
+			if next, err := b.Acquire(ctx, "job", nil); err == nil { // it may have got the lock just in time
 				release(t, next)
 			}
 		})
@@ -290,7 +291,7 @@ func testOddNames(t testing.TB, open func() lock.Locker) {
 	names := []string{"a b", "../x", "a/b", "Ж", ".", "A", "a", "*", "x:fence", "[a-z]", "%2F", strings.Repeat("n", lock.MaxName)}
 	var leases []*lock.Lease
 	for _, name := range names {
-		leases = append(leases, acquire(t, l, name)) // two names that are one would wait for ever
+		leases = append(leases, acquire(t, l, name)) // if two names meant the same lock, this would wait
 	}
 	all, err := l.List(t.Context())
 	if err != nil || len(all) != len(names) {
@@ -343,8 +344,8 @@ func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	release(t, lease)
 }
 
-// untilStuck returns a context that ends when moved was not called for patience: how long
-// many turns take together depends on the machine.
+// untilStuck returns a context that ends when moved was not called for patience. There is no
+// limit for the whole test, because its time depends on the machine.
 func untilStuck(t testing.TB) (ctx context.Context, moved, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	timer := time.AfterFunc(patience, cancel)

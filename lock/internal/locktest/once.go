@@ -13,8 +13,8 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// The record of runs is seen by every Locker, stays when the lock is free, and ends with
-// the lease that may write it.
+// Every Locker sees the record of runs. It stays when the lock is free, and only the current
+// lease can write it.
 func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	if all, err := lock.Runs(t.Context(), a, "job"); err != nil || len(all) > 0 {
@@ -66,8 +66,8 @@ func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// A lease that has ended does not change the record any more, also if the next holder has
-// not.
+// A lease that has ended does not change the record any more, even if the next holder has not
+// changed it yet.
 func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	r, err := lock.Once(t.Context(), a, "job", lock.KeySchedule("1"), func(_ context.Context, lease *lock.Lease, _ lock.Run) error {
@@ -90,7 +90,7 @@ func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// crontab is the calls of several hosts for the same job, whose clocks differ.
+// crontab makes the calls of several hosts with different clocks for the same job.
 type crontab struct {
 	lockers []lock.Locker
 	period  time.Duration
@@ -98,8 +98,8 @@ type crontab struct {
 	job     time.Duration
 
 	mu     sync.Mutex
-	begun  map[string]int // ticks
-	called map[string]int // ticks that calls were for
+	begun  map[string]int // how often each tick was begun
+	called map[string]int // how many calls were for each tick
 }
 
 func (c *crontab) call(t testing.TB, l lock.Locker, name string) {

@@ -48,7 +48,7 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	if leases[1].Slot() != 1 || leases[1].Fence() <= held[1].Fence {
 		t.Errorf("the next has slot %d with fence %d after %d", leases[1].Slot(), leases[1].Fence(), held[1].Fence)
 	}
-	// One with more slots takes those beyond the others'.
+	// A Locker with more slots takes the additional ones.
 	more := lock.Slots(l, 4)
 	fourth := acquire(t, more, "job")
 	if _, err := more.TryAcquire(t.Context(), "job", nil); fourth.Slot() != 3 || !errors.Is(err, lock.ErrHeld) {
@@ -57,7 +57,7 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	for _, lease := range leases {
 		release(t, lease)
 	}
-	// One with fewer does not hide them.
+	// A Locker with fewer slots does not hide them.
 	single := acquire(t, lock.Slots(l, 1), "job")
 	if held, err := lock.HeldSlots(t.Context(), l, "job"); err != nil || len(held) != 2 || held[1].Owner != fourth.Owner() {
 		t.Errorf("HeldSlots: %+v, %v; want slots 0 and 3", held, err)
@@ -90,7 +90,7 @@ func testBadSlots(t testing.TB, l lock.Locker) {
 	}
 }
 
-// However many ask, each slot has one holder, and all get their turns.
+// Each slot has one holder at a time, and every caller gets its turn.
 func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	const n, workers, turns = 3, 8, 6
 	ctx, moved, stop := untilStuck(t)
@@ -141,7 +141,7 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// A lock that is held without slots excludes its slots; the reverse can be seen.
+// A lock that is held without slots excludes its slots. The reverse can only be seen.
 func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	s := lock.Slots(open(), 2)
@@ -175,8 +175,8 @@ func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// SlotsInOrder lets six wait for one of two slots of an engine whose Acquire has a queue,
-// and checks that they get their turns in order.
+// SlotsInOrder makes six callers wait for one of two slots of an engine that has a queue, and
+// checks that they are served in the order in which they came.
 func SlotsInOrder(t *testing.T, l lock.Locker) {
 	const waiters = 6
 	s := lock.Slots(l, 2)
@@ -221,7 +221,7 @@ func SlotsInOrder(t *testing.T, l lock.Locker) {
 	}
 }
 
-// Leaders follow each other and are never two.
+// There are never two leaders at the same time.
 func testLead(t testing.TB, open func() lock.Locker) {
 	const candidates, terms = 3, 4
 	resigned := errors.New("resigned")
