@@ -136,7 +136,8 @@ type Status struct {
 	Fence uint64
 	// Since is when the lease was granted, by the holder's clock.
 	Since time.Time
-	// TTL is how long the lock stays held after the last renewal. It is 0 in filelock.
+	// TTL is how long the lock stays held if it is not renewed again: in Redis from now, in a
+	// store from the last renewal. It is 0 in filelock.
 	TTL time.Duration
 	// Waiters is the length of the queue, including waiters that may have died. It is 0 in
 	// filelock, which has no queue.
@@ -154,8 +155,8 @@ type Holder struct {
 	Process gpid.Process `json:"process,omitzero"`
 	// Command is [AcquireOptions.Command].
 	Command string `json:"command,omitempty"`
-	// Group is the process group that the lock protects too, see [AcquireOptions.Group]: 0 if
-	// there is none, and -1 if the holder has not named it yet.
+	// Group is the process group of [AcquireOptions.Group]: 0 if there is none, and -1 if the
+	// holder has not named it yet.
 	Group int `json:"group,omitempty"`
 	// State says whether the process or its group still runs, if the process is of the same
 	// host, boot and pid namespace as the caller; otherwise it is StateUnknown.
