@@ -204,7 +204,8 @@ func New(o *Options) *Census {
 // Units returns the number of documents, lines and rows that have been read.
 func (c *Census) Units() int64 { return int64(c.places) }
 
-// EndEarly marks the census as incomplete: later reports give why in Report.Partial.
+// EndEarly marks the census as incomplete. Later reports have the reason why in
+// Report.Partial.
 func (c *Census) EndEarly(why string) { c.partial = why }
 
 // Read adds all ids of a source. It reads the source from the reader in; name identifies the
