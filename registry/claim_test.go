@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -139,6 +140,35 @@ func TestLostAnswerToAClaim(t *testing.T) {
 	eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known && m.Err() == nil })
 	if p := m.Process(); p.Value != p.Block {
 		t.Errorf("value %s, block %s: its own claim was taken for another's", p.Value, p.Block)
+	}
+}
+
+// The store fails while a block is given up because a value in it is adopted. The member does
+// not use that block, and is complete with the next one.
+func TestStoreFailsWhileABlockIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]fault{"refused": refused, "lost answer": lostAnswer} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner := newStore(t)
+			r := registry.New(inner, nil)
+			evidence := sample(t)
+			if _, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{evidence}, objectid.Modern, nil); err != nil {
+				t.Fatal(err)
+			}
+			s := &faulty{Store: inner, fail: func(_ int, op string) fault {
+				if op == "Replace oid.values" {
+					return kind
+				}
+				return none
+			}}
+			m := join(t, s, options{Offline: true, Interval: beat, Random: strings.NewReader(string(evidence[4:8]) + "free")})
+			if got, want := m.Process().Block, hexOf([4]byte([]byte("free"))); got != want {
+				t.Errorf("block %s, want %s: a value in the first block is adopted", got, want)
+			}
+			id := m.Generator().New()
+			eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known && m.Err() == nil })
+		})
 	}
 }
 

@@ -1,12 +1,18 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // A virtual machine is copied while a process in it runs. Both copies are told with
@@ -120,5 +126,47 @@ func TestCopiesPartWhileTheStoreFails(t *testing.T) {
 	defer f.mu.Unlock()
 	if !failed {
 		t.Error("nothing failed")
+	}
+}
+
+// lostClaim is a store that loses the answer to the first claim of a block.
+type lostClaim struct {
+	store.Store
+	block string
+	lost  atomic.Bool
+}
+
+func (l *lostClaim) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
+	keys, err := l.Store.InsertMany(ctx, c, docs, o)
+	for _, doc := range docs {
+		raw, _ := bson.Marshal(doc)
+		if key, _ := bson.Raw(raw).Lookup("_id").StringValueOK(); err == nil && key == l.block && l.lost.CompareAndSwap(false, true) {
+			return nil, errStore
+		}
+	}
+	return keys, err
+}
+
+// A copy claims a new block in which a value is adopted, and the answer is lost. No id was
+// created with that block, so the copy leaves it.
+func TestLostAnswerToTheClaimOfACopy(t *testing.T) {
+	t.Parallel()
+	inner := newStore(t)
+	evidence := sample(t)
+	copy(evidence[4:8], "bbbb")
+	if _, err := registry.New(inner, nil).AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{evidence}, objectid.Modern, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := &lostClaim{Store: inner, block: hexOf([4]byte([]byte("bbbb")))}
+	m := join(t, s, options{Interval: beat, Random: strings.NewReader("aaaa" + "bbbb" + "cccc")})
+	twin := m.Clone()
+	defer finish(t, twin)
+	want := hexOf([4]byte([]byte("cccc")))
+	eventually(t, "a generator for a new block", func() bool {
+		id := m.Generator().New()
+		return string(id[4:8]) != "aaaa" && m.Err() == nil
+	})
+	if p := m.Process(); !s.lost.Load() || p.Block != want || p.Value != want {
+		t.Errorf("block %s, value %s, answer lost: %v; want block and value %s", p.Block, p.Value, s.lost.Load(), want)
 	}
 }

@@ -40,7 +40,7 @@ func TestNextStep(t *testing.T) {
 	} {
 		last := Heartbeat{Count: 7, Time: began}
 		p := Process{Block: "00000000", Member: objectid.ID{11: 6}, Last: last} // whose hours begin on the hour
-		r := registration{claimed: true, registered: true, stored: stored, storedBeat: last, trimmed: began}
+		r := registration{claimed: true, recordStored: true, stored: stored, storedBeat: last, trimmed: began}
 		test.change(&r, &p)
 		if got := r.next(&p); got != test.want {
 			t.Errorf("%s: task %d, want %d", test.name, got, test.want)

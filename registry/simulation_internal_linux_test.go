@@ -157,7 +157,7 @@ func (w *world) beat(p *simulated, end *End) {
 		err = p.recorder.heartbeat(ctx, &load, 0, end)
 		if errors.Is(err, errOverwritten) { // as Member does
 			w.counts["copies found"]++
-			if err = p.recorder.registerAgain(ctx); err == nil {
+			if err = p.recorder.registerAfterCopy(ctx); err == nil {
 				err = p.recorder.heartbeat(ctx, &load, 0, end)
 			}
 		}

@@ -14,10 +14,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// register claims the block and the adopted values of the process, and stores its host. It
+// claimAll claims the block and the adopted values of the process, and stores its host. It
 // may be called again after an error.
-func (c *recorder) register(ctx context.Context) error {
-	if c.registered { // before the claim shows: others may have had the block meanwhile
+func (c *recorder) claimAll(ctx context.Context) error {
+	if c.recordStored {
+		// The claim was lost, and another process may have had the block since. The record says
+		// so before the claim is stored again: otherwise a trace in between would be certain.
 		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
 		if err := c.putRecord(ctx); err != nil {
 			return err
@@ -56,12 +58,20 @@ func (c *recorder) register(ctx context.Context) error {
 // block and claims it again with its next heartbeat. insertClaim then finds out to whom it
 // belongs.
 //
-// A process that registered offline may have created ids with a block that belongs to
-// another process. That block becomes its adopted value, which shows as a collision, and it
-// claims another block for its record.
+// The process may have created ids with that block: because it registered offline, or
+// because its claim was lost. If the block now belongs to another process, it therefore
+// becomes the adopted value of this one, which shows as a collision, and this process claims
+// another block for its record. If somebody has adopted a value in the block, the process
+// keeps it, and check reports the collision.
+//
+// A process that registers again after a copy creates no ids with the new block before its
+// record is stored. After an error it draws another block.
 func (c *recorder) claimBlock(ctx context.Context) error {
 	p := c.process()
-	cl := claim{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
+	if c.blockUnused && !c.recordStored && !p.adopted() {
+		p.Block, p.Value = "", ""
+	}
+	cl := claim{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted() || p.Value != p.Block}
 	if p.Block != "" {
 		if err := insertClaim(ctx, c.registry.store, cl); !errors.Is(err, errTaken) {
 			return err
@@ -71,16 +81,18 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	block, err := claimAny(ctx, c.registry.store, c.random, cl, p.GPID)
 	switch {
 	case err == nil:
-		if c.registered {
+		if c.recordStored {
 			c.abandoned, c.stored = append(c.abandoned, p.Key()), nil
 		}
-		if p.Value == "" { // claimAny has looked for others that have the value
+		if p.Value == "" { // claimAny has looked for others that have the value, so check need not
 			c.sinceCheck = 0
 		}
 	case p.Block != "" || block == "":
-		return err
-	} // otherwise the claim that failed may be stored, and the process keeps its block
-	c.update(func(p *Process) { p.Block, p.Value = block, cmp.Or(p.Value, block) })
+		return err // the process keeps the block it had, if any
+	default:
+		// The claim that failed may be stored: the process keeps this block for its next attempt.
+	}
+	c.update(func(now *Process) { now.Block, now.Value = block, cmp.Or(p.Value, block) })
 	return err
 }
 
@@ -88,8 +100,10 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 // draw in 4,000 is taken.
 const maxDraws = 1000
 
-// claimAny claims a block for the process of cl that no process ever had, and in which no
-// value was ever adopted. If the store fails, it returns the block whose claim failed.
+// claimAny claims a block for the process of cl that no process ever had. Unless cl is idle,
+// no value was ever adopted in the block either. If the store fails, claimAny returns the
+// error and the block that it tried last: its claim may be stored, and values in it may be
+// adopted.
 func claimAny(ctx context.Context, s store.Store, random io.Reader, cl claim, g gpid.GPID) (block string, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
@@ -144,19 +158,21 @@ func insertClaim(ctx context.Context, s store.Store, cl claim) error {
 }
 
 // giveUpAdopted reports whether a value in the claimed block of cl was ever adopted. If so,
-// the block stays claimed but idle, so that it is not drawn again. Adopting inserts the
+// the caller must not use the block, even if the store fails meanwhile. The block stays
+// claimed, so that it is not drawn again, and is marked as idle. Adopting inserts the
 // value and then looks for a claim; claiming inserts the claim and then looks for values.
 // If both happen at once, at least one of them therefore sees the other.
 func giveUpAdopted(ctx context.Context, s store.Store, cl claim) (bool, error) {
 	n, err := s.Count(ctx, claimRecords, valueRange(cl.Key))
-	if err == nil && n > 1 {
-		cl.Idle, cl.Format = true, format
-		err = s.Replace(ctx, claimRecords, cl)
-	}
 	if err != nil {
 		return false, fmt.Errorf("registry: look for adopted values in block %s: %w", cl.Key, err)
 	}
-	return n > 1, nil
+	if n <= 1 {
+		return false, nil
+	}
+	cl.Idle, cl.Format = true, format
+	_ = s.Replace(ctx, claimRecords, cl) // if it fails, readers find no process with the block
+	return true, nil
 }
 
 // claimValue claims an adopted value for a process from now on.

@@ -170,7 +170,7 @@ func (m *Member) enter(ctx context.Context) error {
 		defer cancel()
 	}
 	err := m.beat(try, nil)
-	if !m.recorder.registered {
+	if !m.recorder.recordStored {
 		canceled := errors.Is(ctx.Err(), context.Canceled)
 		if !m.offline || canceled || endOf(err) != "" || m.Process().Block == "" {
 			return err
@@ -250,11 +250,11 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 	err := m.recorder.heartbeat(ctx, measured, ahead, end)
 	copied := errors.Is(err, errOverwritten)
 	if copied {
-		if err = m.recorder.registerAgain(ctx); err == nil {
+		if err = m.recorder.registerAfterCopy(ctx); err == nil {
 			err = m.recorder.heartbeat(ctx, measured, ahead, end)
 		}
 	}
-	if m.recorder.registered {
+	if m.recorder.recordStored {
 		err = errors.Join(err, m.setGenerator())
 	}
 	switch {

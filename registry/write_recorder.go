@@ -31,7 +31,7 @@ const maxUnstored = 360
 //	 |                                                         v   |   |
 //	 |                                                        unclaimed
 //	 |                                                             |
-//	 +------------------- registerAgain: another recorder has written the living record,
+//	 +------------------- registerAfterCopy: another recorder has written the living record,
 //	                      because this process was copied
 //
 // The process may create ids in each of these states, and nothing here waits for another
@@ -63,15 +63,17 @@ type recorder struct {
 // The record is due until the process is registered. unstored and p.Recent end with the same
 // samples.
 type registration struct {
-	claimed    bool // the block and the adopted values belong to the process
-	registered bool // the record was stored once
-	recordDue  bool // the record has something new
-	finished   bool // the process has ended and is not among the living
+	claimed      bool // the block and the adopted values belong to the process
+	recordStored bool // the record was stored once
+	recordDue    bool // the record has something new
+	finished     bool // the process has ended and is not among the living
 
 	stored      bson.Raw  // the living record as this recorder last knew it, or nil if there is none
 	storedWrite [8]byte   // the write that stored it
 	storedBeat  Heartbeat // the latest heartbeat in it
 	inFlight    [][8]byte // later writes of the living record, whose outcome is not known
+
+	blockUnused bool // no ids have the block before the record is stored
 
 	unstored   []Sample        // samples that are in no document of samples
 	abandoned  []MemberKey     // earlier registrations whose documents must be deleted: their blocks belong to others
@@ -106,7 +108,7 @@ func (r *Registry) openRecorder(m *storedProcess) *recorder {
 func (c *recorder) open(l *living) {
 	c.clock.last = c.p.Last.Time
 	c.registration = registration{
-		claimed: true, registered: true, recordDue: l == nil, storedBeat: c.p.Last,
+		claimed: true, recordStored: true, recordDue: l == nil, storedBeat: c.p.Last,
 		trimmed: c.p.Last.Time, sinceCheck: maxRecent,
 	}
 	if l != nil {
@@ -130,15 +132,15 @@ func (c *recorder) update(change func(p *Process)) {
 	change(&c.p)
 }
 
-// registerAgain begins a new registration after a copy of this process has written the
+// registerAfterCopy begins a new registration after a copy of this process has written the
 // living record. It notes the copy in the record, and writes the living record so that the
 // other copy finds out, too.
-func (c *recorder) registerAgain(ctx context.Context) error {
+func (c *recorder) registerAfterCopy(ctx context.Context) error {
 	if err := c.recordCopy(ctx); err != nil {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
 	alone := c.storedBeat.Time // until then there was no copy
-	c.registration = registration{recordDue: true, sinceCheck: maxRecent, trimmed: c.trimmed, abandoned: c.abandoned}
+	c.registration = registration{recordDue: true, sinceCheck: maxRecent, trimmed: c.trimmed, abandoned: c.abandoned, blockUnused: true}
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
@@ -282,7 +284,7 @@ func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) 
 		case nothing:
 			return nil
 		case claimValues:
-			err = c.register(ctx)
+			err = c.claimAll(ctx)
 			known, doc = nil, nil
 		case writeSamples:
 			n := len(c.unstored) - 1

@@ -86,7 +86,7 @@ func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptio
 				continue
 			}
 		}
-		if c.registered {
+		if c.recordStored {
 			r.memory.remember(got.Key(), c.stored)
 		}
 		return got, err

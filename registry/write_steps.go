@@ -127,7 +127,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 		return nil
 	}
 	err := store.ErrNotFound
-	if c.registered {
+	if c.recordStored {
 		_, err = amend(ctx, c.registry.store, processRecords, doc.Key, put)
 	}
 	for errors.Is(err, store.ErrNotFound) {
@@ -141,7 +141,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
 	}
-	c.recordDue, c.registered = false, true
+	c.recordDue, c.recordStored = false, true
 	return nil
 }
 
