@@ -150,10 +150,10 @@ func TestRemoteWithAStoreThatFails(t *testing.T) {
 		"heartbeats": func(r *registry.Registry) error {
 			return r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: k}})[0]
 		},
-		"add samples": func(r *registry.Registry) error {
+		"add evidence": func(r *registry.Registry) error {
 			p, err := r.AddEvidence(t.Context(), k, []objectid.ID{more}, objectid.Modern)
 			if err == nil && len(p.Adopted) != 1 {
-				t.Errorf("a sample was added: %+v", p.Adopted)
+				t.Errorf("the evidence was not added once: %+v", p.Adopted)
 			}
 			return err
 		},

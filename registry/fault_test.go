@@ -144,10 +144,10 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 	r := registry.New(inner, nil)
 	if err != nil {
 		if offline {
-			t.Fatalf("Join: %v, want a member that goes on", err)
+			t.Fatalf("Register: %v, want a member that goes on", err)
 		}
 		if !errors.Is(err, errStore) && !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "registry: ") {
-			t.Errorf("Join: %q does not say what failed", err)
+			t.Errorf("Register: %q does not say what failed", err)
 		}
 		return
 	}
@@ -239,7 +239,7 @@ func TestJoinOffline(t *testing.T) {
 		return none
 	}}
 	if _, err := register(t.Context(), f, options{}); !errors.Is(err, errStore) {
-		t.Errorf("Join without Offline: %v, want the store's error", err)
+		t.Errorf("Register without Offline: %v, want the store's error", err)
 	}
 	m := join(t, f, options{Offline: true, Interval: 100 * time.Millisecond})
 	if !errors.Is(m.Err(), errStore) || !strings.Contains(m.Err().Error(), m.Process().Block) {

@@ -26,10 +26,10 @@ func (r *Registry) holder(ctx context.Context, cl *claim) (s Status, recorded bo
 }
 
 // rivals returns the other processes that share one of p's values, or a part of it, and may
-// be alive, or nil. claimed reports whether p has a claim for each of its values. claims
+// be alive, or nil. complete reports whether p has a claim for each of its values. claims
 // must contain all claims of these values.
-func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
-	claimed = true
+func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, complete bool, err error) {
+	complete = true
 	var seen []MemberKey // a rival may have claimed several values
 	for _, value := range p.values() {
 		own := false
@@ -53,9 +53,9 @@ func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process)
 				seen, found.Others = append(seen, k), append(found.Others, s.GPID)
 			}
 		}
-		claimed = claimed && own
+		complete = complete && own
 	}
-	return found, claimed, nil
+	return found, complete, nil
 }
 
 // collision returns a [*CollisionError] if p has rivals.

@@ -42,8 +42,8 @@ type Trace struct {
 	// one process had the process value, its registration was confirmed, and it was
 	// running.
 	Certain bool
-	// Processes is the process that created the id if the verdict is Known or Claimed. For
-	// Conflict and Collision it lists all candidates. Otherwise it is empty.
+	// Processes has one element if the verdict is Known or Claimed: the process that created
+	// the id. For Conflict and Collision it has all candidates. Otherwise it is empty.
 	Processes []Status
 	// Adopted is the adopted value by which a Claimed id was traced, or nil.
 	Adopted *Adopted

@@ -19,8 +19,7 @@ const (
 // Sweep removes processes that have died from the list of the living ones, so that this
 // list remains fast to read, and returns how many it removed. A removed process that turns
 // out to be alive returns with its next heartbeat. A program that calls Sweep regularly
-// with the same Registry, as "oid serve" does, also finds out which late processes are
-// dead.
+// with the same Registry also finds out which late processes are dead.
 func (r *Registry) Sweep(ctx context.Context) (int64, error) {
 	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
 }

@@ -9,7 +9,7 @@
 //	defer m.End(ctx, "shut down")
 //	id := m.Generator().New()
 //
-// [Registry.Trace] then returns the process that created the id: its identity, host,
+// [Registry.Trace] returns the process that created the id: its identity, host,
 // program, start and end, and its load at the creation time. [Registry.Adopt] records a
 // process that creates its ids with another driver, in any language. A server records the
 // processes of its clients with [Registry.RegisterRemote] and [Registry.AdoptRemote].
@@ -54,20 +54,20 @@
 // # Limits
 //
 // A program that does not register may draw the process value of a member at random. Its
-// ids are then traced to that member. "oid odds" computes the probability.
+// ids are traced to that member. "oid odds" computes the probability.
 //
 // If a running virtual machine is copied, both copies create ids with the same block until
-// their next heartbeats, which detect the copy. Each copy then claims a new block, see
-// [ErrCopied], and traces of the ids created in between are no longer certain. A store that
-// was restored from a backup is not mistaken for a copy.
+// their heartbeats reach the store, which detects the copy. Each copy then claims a new
+// block, see [ErrCopied], and traces of the ids created in between are no longer certain. A
+// store restored from a backup is not mistaken for a copy.
 //
 // Hosts have no common clock. If the heartbeats of a process on another host stop, the
-// process is [Late]. It is presumed dead after this Registry itself has waited for three
+// process is [Late]. It is presumed dead after this Registry has waited for three
 // heartbeats in vain.
 //
-// [Registry.Sweep] and [Registry.Prune] remove what is no longer needed; "oid serve" calls
-// both. docs/reference/formats.md describes the stored documents, and docs/scale.md the
-// costs.
+// [Registry.Sweep] and [Registry.Prune] remove what is no longer needed. "oid serve" calls
+// them every 20 seconds and every hour. Without it, call Prune daily from one program.
+// docs/reference/formats.md describes the stored documents, and docs/scale.md the costs.
 package registry
 
 import (
@@ -114,8 +114,9 @@ func New(s store.Store, o *Options) *Registry {
 
 // Options configure a [Registry]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// OneHost means that only this host can reach the store, such as a local file. After a
-	// restart of the host, all earlier processes are then known to be dead.
+	// OneHost means that only this host can reach the store. Set it for a local file: after
+	// a restart of the host, all earlier processes are then known to be dead, and not first
+	// [Late].
 	OneHost bool
 
 	// Log receives one message when heartbeats of a member begin to fail and one when they
@@ -149,7 +150,7 @@ type RegisterOptions struct {
 
 	// Offline lets the call succeed while the store cannot be reached. The member then has
 	// a random block and registers it as soon as it can. Until then it is not known whether
-	// another process has that block. If the store cannot even be opened, use
+	// another process has that block. If the store cannot be opened, use
 	// [store.OpenLater].
 	Offline bool
 }

@@ -51,7 +51,7 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	select {
 	case <-m.Done():
 	default:
-		t.Error("Done is not closed after Leave")
+		t.Error("Done is not closed after End")
 	}
 	left := statusOf(t, r, want)
 	if left.State != registry.Ended || left.Reason != "shut down" || left.End.Time.Before(left.From) {

@@ -20,7 +20,7 @@ import (
 // result has one element for each heartbeat: nil, or the error that [Registry.Heartbeat]
 // would return. Heartbeats of the same process must be in order of time. Calls are fastest
 // if one Registry always gets the heartbeats of the same processes, because it remembers
-// what it has stored for them. They check for collisions less often than Heartbeat does.
+// what it has stored for them. They check for collisions less often than Heartbeat.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
 	order := make([]int, len(beats)) // of keys, in which a store is the fastest
@@ -165,13 +165,13 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 
 // storeDue does the tasks of processes that are due after their heartbeats were stored.
 func (r *Registry) storeDue(ctx context.Context, due []remoteBeat, errs []error) {
-	var claimed []string
+	var values []string
 	for _, b := range due {
 		if b.recorder.sinceCheck >= maxRecent {
-			claimed = append(claimed, b.record.claimedValues()...)
+			values = append(values, b.record.claimedValues()...)
 		}
 	}
-	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
+	known, _ := r.claims(ctx, values) // nil if it fails: one of them may be to blame
 	_ = inParallel(len(due), func(n int) error {
 		b := &due[n]
 		if errs[b.index] = b.recorder.store(ctx, known, b.record); errs[b.index] == nil && b.recorder.collision != nil {

@@ -64,7 +64,7 @@ func (m *Member) start(ctx context.Context) (*Member, error) {
 //
 // If the process is copied, both copies create the same ids until a heartbeat detects the
 // copy, and then each has another generator, see [ErrCopied]. A program that may be copied
-// must therefore call Generator for each id. Reseed of the generator, which also happens
+// must call Generator for each id. Reseed of the generator, which also happens
 // when the clock jumps, does not change the block. It makes the member send a heartbeat at
 // once.
 func (m *Member) Generator() *objectid.Generator {
@@ -129,10 +129,10 @@ func (m *Member) Err() error {
 // Detach, or when the end of the adopted process was recorded.
 func (m *Member) Done() <-chan struct{} { return m.done }
 
-// End records the end of the process with its reason, and stops the heartbeats. Do not use
-// the generator of the member afterwards: traces of its ids would be conflicts. If the
-// store fails, the end is not recorded, and End may be called again. After a successful
-// End, further calls return [ErrEnded].
+// End records the end of the process with its reason, and stops the heartbeats. Call it
+// before you close the store. Do not use the generator of the member afterwards: traces of
+// its ids would be conflicts. If the store fails, End may be called again. After a
+// successful End, further calls return [ErrEnded].
 func (m *Member) End(ctx context.Context, reason string) error {
 	return m.finish(ctx, &End{Reason: reason})
 }
@@ -152,11 +152,14 @@ func (m *Member) finish(ctx context.Context, end *End) error {
 	}
 	m.recorder.failing = failing{} // the attempt that the stop has cut off says nothing of this one
 	_, err := m.heartbeat(ctx, end)
-	if err != nil && !errors.Is(err, ErrCollision) {
-		return fmt.Errorf("registry: end: %w", err)
+	switch {
+	case err == nil || errors.Is(err, ErrCollision):
+		m.ended = true
+		return nil
+	case end == nil:
+		return err
 	}
-	m.ended = true
-	return nil
+	return fmt.Errorf("%w; the end of the process is not recorded", err)
 }
 
 // enter sends the first heartbeat, which registers the member.

@@ -21,24 +21,46 @@ const maxUnstored = 360
 // process each call opens one. One goroutine at a time may write with it; others may call
 // process meanwhile.
 //
-// The life of a registration, with the tasks that lead from one state to the next:
+// The life of a registration, with the tasks that lead from one state to the next. The type
+// registration defines the states.
 //
-//	new --claimValues--> claimed --writeLiving, writeRecord--> registered --End--> ended --moveEnded--> finished
-//	 ^                                                         |   |   ^
-//	 |                                                         |   |   | claimValues: the same block again,
-//	 |                     checkClaims finds no claim of its own   |   | or another one, and deleteAbandoned
-//	 |                                                         |   |   |
-//	 |                                                         v   |   |
-//	 |                                                        unclaimed
-//	 |                                                             |
-//	 +------------------- registerAfterCopy: another recorder has written the living record,
-//	                      because this process was copied
+//	new <------------------------------------------------------------+
+//	 |                                                               |
+//	 | claimValues                                                   |
+//	 v                                                               |
+//	claimed                                                          | registerAfterCopy:
+//	 |                                                               | putLiving has returned
+//	 | writeLiving, writeRecord                                      | errOverwritten
+//	 v                                                               |
+//	registered ------------------------------------------------------+
+//	 |  |  ^  ^
+//	 |  |  |  |
+//	 |  |  |  +--- writeLiving, writeRecord, deleteAbandoned --- incomplete
+//	 |  |  |                                                         ^
+//	 |  |  |                                                         | claimValues: another block
+//	 |  |  |                                                         |
+//	 |  |  +------ claimValues: the same block ----------------- unclaimed
+//	 |  |                                                            ^
+//	 |  +--------- checkClaims: a claim of the process is missing ---+
+//	 |
+//	 | End
+//	 v
+//	ended
+//	 |
+//	 | moveEnded
+//	 v
+//	finished
 //
-// The process may create ids in each of these states, and nothing here waits for another
-// process. Every task is written to be done again: after an error the next heartbeat asks
-// next for the first thing that is not stored, and begins there. A write that has failed may
-// be stored all the same, because only its answer was lost; insertClaim and confirmLiving
-// read what is there and find out.
+// putLiving can return errOverwritten in every state in which it writes, and also makes a
+// registration incomplete if the living record is missing. Before End in another state than
+// registered takes effect, the tasks that lead to registered are done.
+//
+// A member with a generator creates ids in each of these states, and nothing here waits for
+// another process. Every task is written to be done again: after an error the next heartbeat
+// asks next for the first thing that is not stored, and begins there. A write that has failed
+// may be stored all the same, because only its answer was lost; insertClaim and confirmLiving
+// read what is there and find out. docs/design.md follows a lost answer through the functions,
+// see "The store loses the answer to a claim".
 type recorder struct {
 	registry *Registry
 	random   io.Reader // blocks are drawn from it
@@ -52,15 +74,16 @@ type recorder struct {
 
 // registration is what is stored of the registration of a process, and what is due.
 //
-//	state       claimed  registered  also
-//	new         no       no          no living record is stored
+//	state       claimed  recordStored  also
+//	new         no       no            no living record is stored
 //	claimed     yes      no
-//	registered  yes      yes
-//	unclaimed   no       yes         its block may belong to another process now
-//	ended       yes      yes         p.End is set
-//	finished    yes      yes         p.End and finished are set
+//	registered  yes      yes           stored is set
+//	incomplete  yes      yes           stored is nil: there is no living record under the block
+//	unclaimed   no       yes           the block may belong to another process now
+//	ended       yes      yes           stored and p.End are set
+//	finished    yes      yes           stored, p.End and finished are set
 //
-// The record is due until the process is registered. unstored and p.Recent end with the same
+// The record is due until recordStored is set. unstored and p.Recent end with the same
 // samples.
 type registration struct {
 	claimed      bool // the block and the adopted values belong to the process
@@ -68,10 +91,10 @@ type registration struct {
 	recordDue    bool // the record has something new
 	finished     bool // the process has ended and is not among the living
 
-	stored      bson.Raw  // the living record as this recorder last knew it, or nil if there is none
-	storedWrite [8]byte   // the write that stored it
-	storedBeat  Heartbeat // the latest heartbeat in it
-	inFlight    [][8]byte // later writes of the living record, whose outcome is not known
+	stored      bson.Raw  // the living record as this recorder last read or wrote it, or nil if there is none
+	storedWrite [8]byte   // living.write of stored
+	storedBeat  Heartbeat // the latest heartbeat in stored
+	inFlight    [][8]byte // living.write of each attempt to replace stored whose outcome is not known, oldest first
 
 	blockUnused bool // no ids have the block before the record is stored
 
@@ -133,8 +156,7 @@ func (c *recorder) update(change func(p *Process)) {
 }
 
 // registerAfterCopy begins a new registration after a copy of this process has written the
-// living record. It notes the copy in the record, and writes the living record so that the
-// other copy finds out, too.
+// living record.
 func (c *recorder) registerAfterCopy(ctx context.Context) error {
 	if err := c.recordCopy(ctx); err != nil {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
@@ -152,6 +174,9 @@ func (c *recorder) registerAfterCopy(ctx context.Context) error {
 	return nil
 }
 
+// recordCopy notes the copy in the record that both copies have, and changes the living
+// record, so that the next heartbeat of the other copy fails and it finds out, too. Without
+// a record, it changes nothing: then the other copy keeps the registration.
 func (c *recorder) recordCopy(ctx context.Context) error {
 	p, s := c.process(), c.registry.store
 	_, err := amend(ctx, s, processRecords, processKey(p.GPID, p.Block), func(doc *record) error {

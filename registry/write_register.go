@@ -34,13 +34,12 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 
 // Adopt records a process that creates its ids with any driver, in any language. evidence
 // has one id of each of its process values, such as one for each client of the driver. All
-// ids of the process are then traced to it, including earlier ones. The process is this one
+// ids of the process are traced to it, including earlier ones. The process is this one
 // or, on Linux, any process of this host, see o.PID. The heartbeats of the member contain
 // the load of that process, and stop when it ends. The same process may be adopted more
 // than once.
 //
-// Nothing proves that the process created the evidence ids, so traces of its ids are
-// [Claimed], never Known. [Evidence] says what supports the claim.
+// Traces of its ids are [Claimed], never Known. [Evidence] says what supports the claim.
 //
 // With a [*CollisionError] the member is valid: another live process has the same process
 // value, and both are recorded. The error may also wrap [ErrEvidence] or

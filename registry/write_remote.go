@@ -20,7 +20,7 @@ import (
 // and returns it in [Process].Block. The caller passes each heartbeat of the process to
 // [Registry.Heartbeat], with [Process.Key]; nothing else shows that the process is alive.
 // Each call records another process, even with the same GPID, unless o.Key is set. The
-// error wraps [ErrDescription], or, if o.Key is set, [ErrKey] or [ErrEnded].
+// error wraps [ErrDescription], or, with o.Key, [ErrKey] or [ErrEnded].
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(*Process) error { return nil })
 }

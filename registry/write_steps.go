@@ -12,8 +12,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// errOverwritten means that another recorder has written the living record.
-var errOverwritten = errors.New("registry: the record was written by another process")
+// errOverwritten means that another recorder has written the living record, or that the one
+// of a remote process is missing, because another Registry may have recorded its end.
+var errOverwritten = errors.New("registry: the record was written or deleted by another process")
 
 // check looks for rivals of the process and for lost documents, which next then makes due
 // again. known and doc are as in store.
@@ -24,8 +25,8 @@ func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) 
 			return err
 		}
 	}
-	collision, claimed, err := c.registry.rivals(ctx, known, &p)
-	if err == nil && (!claimed || p.adopted() && !known.has(&p)) {
+	collision, complete, err := c.registry.rivals(ctx, known, &p)
+	if err == nil && (!complete || p.adopted() && !known.has(&p)) {
 		// The claim was deleted, with a backup that was restored or by a lost write.
 		// Another process may have claimed the block since: both then have the value,
 		// which is a collision.
@@ -52,9 +53,8 @@ func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) 
 }
 
 // putLiving stores the living record, even if it was deleted. It replaces only what this
-// recorder has stored or was opened with. If another recorder has written the record, the
-// error wraps errOverwritten. Even without an error the record may have to be written
-// again.
+// recorder has stored or was opened with; otherwise the error may wrap errOverwritten, see
+// confirmLiving. Even without an error the record may have to be written again.
 func (c *recorder) putLiving(ctx context.Context) (err error) {
 	l := livingOf(&c.p, len(c.unstored))
 	c.inFlight = append(c.inFlight, l.write)
@@ -76,15 +76,18 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 	return err
 }
 
-// confirmLiving reads the living record, to find out which of the writes in flight has
-// stored it, and what follows from that:
+// confirmLiving reads the living record after the store has refused to replace c.stored, to
+// find out which write stored what is there. The first row that applies decides:
 //
-//	the record is                  that means, and then
-//	missing, of a remote process   another Registry may have recorded its end: errOverwritten
-//	missing, or of an earlier beat a backup was restored, perhaps: the claims are checked
-//	of the latest write in flight  the heartbeat is stored; if an answer was lost, it does not matter
-//	of an earlier one in flight    the answer was lost: the next write replaces it
-//	of any other write             another recorder's: errOverwritten
+//	the living record is            that means, and then
+//	missing, of a remote process    another Registry may have recorded its end: errOverwritten
+//	missing                         a backup was restored, perhaps: the claims are checked, and
+//	                                the next write inserts the living record
+//	older than c.stored, or still   a backup was restored, perhaps: the claims are checked, and
+//	that of c.storedWrite           the next write replaces the living record
+//	the last of c.inFlight          the heartbeat is stored, and only the answer was lost
+//	an earlier one of c.inFlight    the answer was lost: the next write replaces it
+//	of any other write              another recorder wrote it: errOverwritten
 func (c *recorder) confirmLiving(ctx context.Context, k string) error {
 	l, err := getDoc[living](ctx, c.registry.store, livingRecords, k)
 	missing := errors.Is(err, store.ErrNotFound)

@@ -43,7 +43,7 @@ func TestStoreIsGone(t *testing.T) {
 		}
 	}
 	// The end cannot be recorded, which is said, and the server ends all the same.
-	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "registry: end") {
+	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "the end of the process is not recorded") {
 		t.Errorf("Serve: %v, want the error of the end", err)
 	}
 }
