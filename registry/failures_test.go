@@ -33,7 +33,7 @@ func failing(t *testing.T, name string, before func() store.Store, o *registry.O
 			}
 			return
 		}
-		if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
+		if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") || strings.Contains(err.Error(), ": registry: ") {
 			t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
 		}
 	}
@@ -194,5 +194,19 @@ func TestHeartbeatsThatAreNotStored(t *testing.T) {
 		if err != nil || statusOf(t, agent, remote(t, 1+i)).Last.Count != 2 {
 			t.Errorf("heartbeat %d afterwards: %v", i, err)
 		}
+	}
+}
+
+// The store is closed before the end: the error says that the end is missing.
+func TestEndAfterTheStoreIsClosed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	m := join(t, s, options{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err := m.End(t.Context(), "done")
+	if !errors.Is(err, store.ErrClosed) || strings.Count(err.Error(), "registry: ") != 1 || !strings.HasSuffix(err.Error(), "; the end of the process is not recorded") {
+		t.Errorf("End: %v", err)
 	}
 }

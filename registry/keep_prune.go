@@ -49,10 +49,7 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	if err == nil {
 		done.Records, err = r.pruneRecords(ctx, records)
 	}
-	if err != nil {
-		return done, fmt.Errorf("registry: prune: %w", err)
-	}
-	return done, nil
+	return done, err
 }
 
 // pruneSamples deletes the samples of processes that ended before a time. It skips
@@ -115,7 +112,16 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 			return n, err
 		}
 	}
-	_, err = swapAll(ctx, r.store, endedRecords, gone)
+	_, err = r.change(ctx, endedRecords, gone)
+	return n, err
+}
+
+// change is swapAll with an error that says what failed.
+func (r *Registry) change(ctx context.Context, collection string, swaps []store.Swap) (int, error) {
+	n, err := swapAll(ctx, r.store, collection, swaps)
+	if err != nil {
+		err = fmt.Errorf("registry: prune %s: %w", collection, err)
+	}
 	return n, err
 }
 
@@ -152,13 +158,13 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 		}
 	}
 	if err == nil {
-		_, err = swapAll(ctx, r.store, claimRecords, claims)
+		_, err = r.change(ctx, claimRecords, claims)
 	}
 	if err == nil {
-		_, err = swapAll(ctx, r.store, hostRecords, hosts)
+		_, err = r.change(ctx, hostRecords, hosts)
 	}
 	if err == nil {
-		deleted, err = swapAll(ctx, r.store, processRecords, records)
+		deleted, err = r.change(ctx, processRecords, records)
 	}
 	return deleted, err
 }

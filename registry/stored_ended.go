@@ -64,6 +64,9 @@ func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 	if errors.Is(err, store.ErrDuplicate) {
 		err = r.store.Replace(ctx, registryRecords, m)
 	}
+	if err != nil {
+		err = fmt.Errorf("registry: store %s: %w", registryRecords, err)
+	}
 	return err
 }
 
