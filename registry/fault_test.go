@@ -112,8 +112,8 @@ func (f *faulty) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bs
 	}
 }
 
-// The store fails at each call in turn, in three ways, while a member joins,
-// beats and leaves. Whatever happens, the error says which call it was, no block
+// The store fails at each call in turn, in three ways, while a member registers,
+// sends heartbeats and ends. Whatever happens, the error says which call it was, no block
 // is given twice, the ids that were made are traced to the member or to nobody,
 // and once the store works again the member is complete.
 func TestStoreFailsAtEveryCall(t *testing.T) {
@@ -223,9 +223,9 @@ func TestCutOffFromTheStore(t *testing.T) {
 	}
 }
 
-// A process that joins while the store is away goes on with a random value. What
+// A process that registers while the store is away goes on with a random value. What
 // it made before it is registered is known, but not for certain.
-func TestJoinOffline(t *testing.T) {
+func TestRegisterOffline(t *testing.T) {
 	t.Parallel()
 	inner := newStore(t)
 	var mu sync.Mutex
@@ -265,7 +265,7 @@ func TestJoinOffline(t *testing.T) {
 
 // If the random block of a process that went on offline turns out to be another
 // member's, both are told and both ids show as a collision.
-func TestJoinOfflineIntoATakenBlock(t *testing.T) {
+func TestRegisterOfflineIntoATakenBlock(t *testing.T) {
 	t.Parallel()
 	inner := newStore(t)
 	first := join(t, inner, options{Random: strings.NewReader("same"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:1"})

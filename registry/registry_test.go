@@ -15,7 +15,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-func TestJoinMakeTraceLeave(t *testing.T) {
+func TestRegisterCreateTraceEnd(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	m := join(t, s, options{Addr: "127.0.0.1:8080", Name: "shop", Version: "v1.2.3", Labels: map[string]string{"zone": "a"}})
