@@ -15,9 +15,10 @@ import (
 //
 // Until the store is open, each method call tries to open it by calling open, and returns the
 // error of open if that fails, for example because the URL is wrong. At most one call of open
-// runs at a time; method calls that come meanwhile wait for it. If the context of a method
-// call ends first, the call returns an error that wraps the context's error and the error of
-// the last failed open, and open goes on. The context that open is given ends with Close of the returned store.
+// runs at a time; method calls that come meanwhile wait for it. If the context of a waiting
+// method call ends, that call returns an error that wraps the context's error and the error
+// of the last failed open. open goes on: its own context ends only with Close of the returned
+// store.
 //
 // open may create what is missing, such as the folder of a file.
 func OpenLater(open func(context.Context) (Store, error)) Store {

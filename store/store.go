@@ -37,7 +37,7 @@ var (
 
 	// ErrKey means that an _id is missing, is neither a number, a string nor an ObjectId,
 	// or is a string that is too long for the engine. [ParseKey] also returns it.
-	ErrKey = errors.New("store: _id cannot be a key")
+	ErrKey = errors.New("store: invalid _id")
 
 	// ErrDocument means that a document is not valid BSON, is too large or is nested
 	// too deeply.
@@ -80,7 +80,7 @@ type Store interface {
 	// Documents that Insert would refuse are refused, and the others are stored. The
 	// error is then a *BulkError that lists the refused documents. After any other
 	// error, such as a full disk or a lost server, the remaining documents are not
-	// stored. In both cases, the key of a document is zero unless the document is known
+	// stored. After any error, the key of a document is zero unless the document is known
 	// to be stored. A nil o means the zero InsertOptions.
 	InsertMany(ctx context.Context, collection string, docs []any, o *InsertOptions) ([]Key, error)
 
@@ -101,15 +101,15 @@ type Store interface {
 	Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error)
 
 	// SwapMany does many swaps and conditional deletes, much faster than one call of
-	// Swap for each. Each is done or refused independently of the others, in the order
-	// of the keys. It returns one document per swap, in the order of swaps: the new
+	// Swap for each. It does them in the order of their keys, and each independently of
+	// the others. SwapMany returns one document per swap, in the order of swaps: the new
 	// document as it is stored, or Old if that was deleted.
 	//
-	// What Swap would refuse is refused, and the other swaps are done. The error is
-	// then a *BulkError that lists the refused swaps. If several swaps have the same key, the
-	// first may be done, and the others are refused with ErrConflict. After any other
-	// error, the remaining swaps are not done. In both cases, the result of a swap is
-	// nil unless the swap is known to be done.
+	// A swap that Swap would refuse is refused, and the others are done. The error is
+	// then a *BulkError that lists the refused swaps. Two swaps of one call cannot have
+	// the same key: the later one is refused with ErrConflict. After any other error, the
+	// remaining swaps are not done. After any error, the result of a swap is nil unless
+	// the swap is known to be done.
 	SwapMany(ctx context.Context, collection string, swaps []Swap) ([]bson.Raw, error)
 
 	// Get returns the document with the key. The error wraps ErrNotFound if there is
@@ -145,7 +145,7 @@ type Store interface {
 
 	// DeleteRange deletes all documents with a key in r and returns their number. The
 	// zero Range deletes all documents of the collection. After an error, some of the
-	// documents may have been deleted; the number is then the smallest possible one.
+	// documents may have been deleted; the number is then a lower bound.
 	DeleteRange(ctx context.Context, collection string, r Range) (int64, error)
 
 	// Collections returns the names of all collections, including empty ones, sorted
@@ -270,7 +270,7 @@ type Query struct {
 	Limit int
 }
 
-// Limits of a document, which are also MongoDB's. A document without a revision may have at
+// Limits of a document, the same as in MongoDB. A document without a revision may have at
 // most MaxSize - [RevisionSize] bytes, so that its first [Store.Swap] can add a revision.
 const (
 	MaxSize  = 16 << 20 // bytes

@@ -90,7 +90,7 @@ func needYes(ctx context.Context, s store.Store, collection string) error {
 	if n == 0 {
 		names, err := s.Collections(ctx)
 		if err != nil || !slices.Contains(names, collection) {
-			return cmp.Or(err, fmt.Errorf("%w: no collection %q", store.ErrNotFound, collection))
+			return cmp.Or(err, fmt.Errorf("%w: collection %q; \"oid collections\" lists all collections", store.ErrNotFound, collection))
 		}
 	}
 	return usagef("to delete all documents of collection %s (%s), add --yes", collection, phrase.Count(n, "document", "documents"))

@@ -61,7 +61,7 @@ func newFindCommand(std streams) *cobra.Command {
 	times.addFlags(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&q.Limit, "limit", "n", 0, "list at most `N` documents; 0 lists all")
-	f.BoolVar(&q.Descending, "desc", false, "list the greatest _id first, so the newest document")
+	f.BoolVar(&q.Descending, "desc", false, "list the greatest _id first: the newest document, if ids are ObjectIds")
 	f.StringVar(&after, "after", "", "continue after this `ID`, the last _id of an earlier list")
 	f.BoolVar(&count, "count", false, "print only the number of documents")
 	return cmd

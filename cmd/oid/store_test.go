@@ -80,7 +80,7 @@ func TestStoreCommands(t *testing.T) {
 					"oid: line 4: duplicate _id: 1\n" +
 					"oid: line 5: not a JSON object\n" +
 					"oid: line 6: not JSON: invalid character 'x' after top-level value\n" +
-					"oid: line 7: _id cannot be a key: BSON type boolean, want a number, a string or an ObjectId\n",
+					"oid: line 7: invalid _id: BSON type boolean, want a number, a string or an ObjectId\n",
 			}},
 			{"\ufeff{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: duplicate _id: 3\n"}},
 			{"{\"_id\":5}\nx\n{\"_id\":6}\n", "insert events --stop-on-error", outcome{1, "5\n", "oid: line 2: not JSON: invalid character 'x' looking for beginning of value\n"}},
@@ -92,10 +92,10 @@ func TestStoreCommands(t *testing.T) {
 			{"", "find events --count", outcome{0, "5\n", ""}},
 			{"", "find nothing", outcome{0, "", ""}},
 			{"", `get events "a" ` + id + " 1", outcome{0, "{\"_id\":\"a\"}\n" + relaxed + "{\"_id\":1}\n", ""}},
-			{"3\n\n7\nx\n" + id + "\n", "get events", outcome{1, "{\"_id\":3}\n" + relaxed, "oid: not found: 7\noid: _id cannot be a key: \"x\", want 24 hexadecimal digits, a number, or a string in quotes as in '\"name\"'\n"}},
+			{"3\n\n7\nx\n" + id + "\n", "get events", outcome{1, "{\"_id\":3}\n" + relaxed, "oid: not found: no document has the _id 7\noid: invalid _id: \"x\", want 24 hexadecimal digits, a number, or a string in quotes as in '\"name\"'\n"}},
 			{"", "collections", outcome{0, "events\n", ""}},
 			{"", "collections --json", outcome{0, "{\"collection\":\"events\"}\n", ""}},
-			{"", "delete events 1 7", outcome{1, "1\n", "oid: not found: 7\n"}},
+			{"", "delete events 1 7", outcome{1, "1\n", "oid: not found: no document has the _id 7\n"}},
 			{"", "delete events --since 1h", outcome{0, "1\n", ""}},
 			{"", "delete events --all --json --yes", outcome{0, "{\"documents\":3}\n", ""}},
 			{"", "find events", outcome{0, "", ""}},

@@ -142,7 +142,7 @@ func (f *storeFlag) engine() (*storeEngine, error) {
 	e := storeEngineOf(url)
 	switch _, rest, found := strings.Cut(url, ":"); {
 	case e == nil && found:
-		return nil, usagef("store: %s; want %s", unknownURL(url), storeURLs)
+		return nil, usagef("--store or OID_STORE: a %s; want %s", unknownURL(url), storeURLs)
 	case e == nil:
 		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
 	case e.trial && (!f.trial || rest != ""):

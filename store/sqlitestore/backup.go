@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 )
 
 // Backup copies the store to a new file at path. Any number of processes may use the store
@@ -31,6 +32,9 @@ func (s *database) backup(ctx context.Context, path string) error {
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return err // SQLite would not say which file it cannot open
 	}
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -101,7 +101,7 @@ func TestBackupRefuses(t *testing.T) {
 	if text, err := os.ReadFile(there); string(text) != "precious" || err != nil {
 		t.Errorf("the file there is now %q, %v", text, err)
 	}
-	if err := s.Backup(t.Context(), filepath.Join(dir, "missing", "copy")); err == nil {
+	if err := s.Backup(t.Context(), filepath.Join(dir, "missing", "copy")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("into a folder that does not exist: no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

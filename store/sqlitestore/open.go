@@ -200,7 +200,7 @@ func (s *database) checkFile(ctx context.Context) error {
 	switch {
 	case missing && !s.options.ReadOnly:
 		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
-			return fmt.Errorf("look at its folder: %w", err)
+			return fmt.Errorf("find its folder: %w", err)
 		}
 		if !info.IsDir() {
 			return fmt.Errorf("%s is not a folder", filepath.Dir(s.path))

@@ -23,7 +23,9 @@ type Database interface {
 	// Insert stops at the first refused document and returns only that one. An error
 	// means that no document of the batch is known to be stored.
 	Insert(ctx context.Context, collection string, b *Batch) ([]store.RefusedItem, error)
-	// Change makes changes and returns the refused ones, see the parameter put of [SwapMany].
+	// Change makes each change whose stored document is still Old, and returns the refusals
+	// of the others, in any order. The changes are sorted by key, and no key occurs
+	// twice. An error means that none of the changes is known to be made.
 	Change(ctx context.Context, collection string, changes []Change) ([]store.RefusedItem, error)
 	// Replace replaces the document with the key. found is false if there is none.
 	Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (found bool, err error)
@@ -84,7 +86,7 @@ func (b Base) Replace(ctx context.Context, collection string, doc any) error {
 // [store.ErrNotFound].
 func orNotFound(key store.Key, found bool, err error) error {
 	if err == nil && !found {
-		return fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return fmt.Errorf("%w: no document has the _id %s", store.ErrNotFound, key)
 	}
 	return err
 }

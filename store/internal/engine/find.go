@@ -38,7 +38,7 @@ func Sequence(run func(yield func(bson.Raw) error) error) iter.Seq2[bson.Raw, er
 //
 // The function read reads one page: it returns the first documents of the query that it is given,
 // at most limit, and the limit for the next page, or 0 if there are no more documents. The
-// first limit is that of Pages.
+// parameter limit of Pages is the limit for the first page.
 func Pages(q store.Query, limit int, read func(q store.Query, limit int) (page []bson.Raw, next int, err error), yield func(bson.Raw) error) error {
 	for left := q.Limit; ; {
 		if q.Limit > 0 {

@@ -154,9 +154,7 @@ func (c Change) Unchanged(found bool) store.RefusedItem {
 }
 
 // SwapMany implements the SwapMany of a [store.Store]. It calls put for one batch of changes
-// after the other. The changes are sorted by key, and no key occurs twice. put makes the
-// changes whose document is still Old and returns the refusals of the others, in any order. An
-// error of put means that none of its changes is known to be made.
+// after the other; put does what [Database.Change] does.
 func SwapMany(swaps []store.Swap, put func([]Change) ([]store.RefusedItem, error)) ([]bson.Raw, error) {
 	changes, refused := prepareSwaps(swaps)
 	stored := make([]bson.Raw, len(swaps))
