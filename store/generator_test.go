@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/store/memstore"
 )
 
-// Documents without an _id get one from the generator of the call.
+// Documents without an _id get an id from the generator in the options.
 func TestInsertManyWithGenerator(t *testing.T) {
 	block := [4]byte{1}
 	g, err := objectid.NewGenerator(&objectid.Options{Block: &block})

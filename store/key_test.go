@@ -111,7 +111,7 @@ func TestKeyValues(t *testing.T) {
 	}
 }
 
-// A struct may have a Key for its _id.
+// The _id field of a struct may be a Key.
 func TestKeyInStruct(t *testing.T) {
 	type document struct {
 		ID store.Key `bson:"_id,omitempty"`

@@ -20,14 +20,14 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// A store that is opened later keeps the contract of the one that it opens.
+// A store of OpenLater passes the tests of the engine that it opens.
 func TestOpenLaterKeepsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return store.OpenLater(func(context.Context) (store.Store, error) { return memstore.New(), nil })
 	}, nil)
 }
 
-// A store that is opened later has the signals of the one that it opens, once it is open.
+// A store of OpenLater has the signals of its engine, once it is open.
 func TestSignalerOfOpenLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := store.OpenLater(func(ctx context.Context) (store.Store, error) { return sqlitestore.Open(ctx, path, nil) })
@@ -40,8 +40,8 @@ func TestSignalerOfOpenLater(t *testing.T) {
 	}
 }
 
-// A file whose folder does not exist yet, as that of a disk that is mounted later, can be
-// used once it does, and the errors until then say what is missing.
+// OpenLater with a file whose folder does not exist yet, for example because its disk is mounted later:
+// until the folder exists, errors say what is missing; then the store works.
 func TestOpenLaterInAFolderToCome(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "disk")
 	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
@@ -75,8 +75,8 @@ func TestOpenLaterInAFolderToCome(t *testing.T) {
 	}
 }
 
-// Calls that come while the store is opened share one open, which goes on although the
-// call that began it ends, and Close ends it.
+// Calls that come while the store is being opened share one call of open. It goes on if the call that
+// started it ends, and is cancelled by Close.
 func TestOpenLaterOpensOnce(t *testing.T) { synctest.Test(t, testOpenLaterOpensOnce) }
 
 func testOpenLaterOpensOnce(t *testing.T) {
@@ -126,7 +126,7 @@ func testOpenLaterOpensOnce(t *testing.T) {
 	}
 }
 
-// A call that ends while the store is being opened says why the open before failed.
+// If a call ends while the store is being opened, its error says why the last open failed.
 func TestOpenLaterSaysWhatFailedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("away")

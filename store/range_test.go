@@ -40,7 +40,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// The ids of a range of time are in it, and nothing else is.
+// IDRange contains the ids of the time range and nothing else.
 func TestIDs(t *testing.T) {
 	all := store.IDRange(objectid.Range{})
 	if !all.Contains(store.IDKey(objectid.ID{})) || !all.Contains(store.IDKey(objectid.New())) || all.Contains(store.IntKey(1)) {

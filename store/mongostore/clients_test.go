@@ -21,8 +21,8 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// Documents that one engine has written and that are copied with the other must
-// be the same bytes, in both directions.
+// Documents must have the same bytes after they were copied from one engine to the other, in both
+// directions.
 func TestEnginesKeepTheSameBytes(t *testing.T) {
 	remote := open(t, testenv.MongoDB(t))
 	local, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
@@ -58,7 +58,7 @@ func TestEnginesKeepTheSameBytes(t *testing.T) {
 	}
 }
 
-// database returns the driver's own view of the database behind uri.
+// database returns the database of uri, opened with the driver.
 func database(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
@@ -115,8 +115,8 @@ func insertSample(t *testing.T, uri string) objectid.ID {
 	return id
 }
 
-// queries writes a query for the ids of the sample's process, for mongosh and pymongo,
-// and as Extended JSON. FerretDB has no $substrBytes: only MongoDB itself can run it.
+// queries returns a query for the ids of the sample's process, for mongosh, for pymongo, and as
+// Extended JSON. Only MongoDB itself can run it, because FerretDB has no $substrBytes.
 func queries(t *testing.T, id objectid.ID) (shell, python, extended string) {
 	t.Helper()
 	write := func(name string) string {

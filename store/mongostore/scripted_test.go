@@ -16,10 +16,9 @@ import (
 	"github.com/oidkit/oid/store/mongostore"
 )
 
-// scripted plays the primary of a replica set of MongoDB 7 for one test: the driver
-// is the real one, and each command is answered by a function of the test. It
-// plays exchanges that FerretDB does not know and that a real server takes
-// to much trouble to bring about.
+// scripted simulates the primary of a replica set of MongoDB 7 for one test. The driver is the real
+// one; functions of the test answer its commands. So the test can cause situations that
+// FerretDB does not support and that are hard to cause on a real server.
 type scripted struct {
 	t    *testing.T
 	addr string
@@ -67,14 +66,14 @@ func (s *scripted) open(parameters string) *mongostore.Store {
 	return open(s.t, "mongodb://"+s.addr+"/test?serverSelectionTimeoutMS=5000&"+parameters)
 }
 
-// on adds answers to a command: each answers one, and the last all that follow.
+// on adds answers to a command. Each answer is used once, the last one repeatedly.
 func (s *scripted) on(command string, answers ...func(bson.Raw) any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[command] = append(s.answers[command], answers...)
 }
 
-// got returns the commands of this name that were received.
+// got returns the received commands with this name.
 func (s *scripted) got(command string) (all []bson.Raw) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +123,8 @@ func (s *scripted) answer(command bson.Raw) any {
 	return answers[0](command)
 }
 
-// opQuery is the code of the wire protocol's old message, with which the driver
-// greets a server whose version it does not know yet.
+// opQuery is the code of an old message of the wire protocol. The driver sends it to a server
+// whose version it does not know yet.
 const opQuery = 2004
 
 // serve answers one connection until its client ends it.
@@ -157,8 +156,8 @@ func (s *scripted) serve(c net.Conn) {
 	}
 }
 
-// commandOf returns the command in a message. Documents in sections of their own
-// become a field of it, as they would be without sections.
+// commandOf returns the command in a message. Documents in separate sections become a field of the
+// command, as if there were no sections.
 func commandOf(body []byte, query bool) (bson.Raw, error) {
 	if query { // flags, the collection's name, two numbers
 		return bson.Raw(body[4+bytes.IndexByte(body[4:], 0)+1+8:]), nil
@@ -206,15 +205,15 @@ func replies(fields ...bson.E) func(bson.Raw) any {
 	return func(bson.Raw) any { return append(bson.D(fields), bson.E{Key: "ok", Value: 1}) }
 }
 
-// fails answers with an error of this code and these labels.
+// fails answers with an error with this code and these labels.
 func fails(code int32, labels ...string) func(bson.Raw) any {
 	return func(bson.Raw) any {
 		return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}, {Key: "errmsg", Value: fmt.Sprintf("scripted error %d", code)}, {Key: "errorLabels", Value: labels}}
 	}
 }
 
-// cursor answers with documents, as the first batch or a later one of a cursor. An id
-// other than 0 promises more.
+// cursor answers with the first or a later batch of a cursor. An id other than 0 means that there are
+// more batches.
 func cursor(batch string, id int64, extra bson.D, docs ...any) func(bson.Raw) any {
 	fields := append(bson.D{{Key: "id", Value: id}, {Key: "ns", Value: "test.c"}, {Key: batch, Value: append(bson.A{}, docs...)}}, extra...)
 	return replies(bson.E{Key: "cursor", Value: fields})

@@ -52,8 +52,8 @@ func TestDefaultDatabase(t *testing.T) {
 	}
 }
 
-// A server that goes away in the middle of work must give an error that says so,
-// soon, and no document may be called stored that is not.
+// If the server goes away during a call, the call must soon return an error that says so, and must not
+// report a document as stored that is not.
 func TestServerGoesAway(t *testing.T) {
 	uri, server := testenv.FerretDB(t)
 	s := open(t, uri+"?serverSelectionTimeoutMS=500")
@@ -92,7 +92,7 @@ func TestServerGoesAway(t *testing.T) {
 	}
 }
 
-// A collection may hold documents of others, with any _id.
+// A collection may contain documents of other programs, with any _id.
 func TestForeignKeys(t *testing.T) {
 	uri := testenv.MongoDB(t)
 	s := open(t, uri)
@@ -124,8 +124,7 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// A range of time is two bounds on _id, for which a real server must search the
-// index of _id.
+// A query for a time range must search the index of _id on a real server.
 func TestPlanOfARange(t *testing.T) {
 	r := objectid.Between(time.Unix(1_800_000_000, 0), time.Unix(1_800_000_060, 0))
 	query, err := bson.Marshal(mongostore.Filter(store.IDRange(r)))

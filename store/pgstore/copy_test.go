@@ -18,7 +18,7 @@ func rowsToCopy() []row {
 	return []row{{&engine.Row{Doc: bson.Raw("first")}, []byte{1}}, {&engine.Row{Doc: bson.Raw("the second")}, []byte{2, 3}}}
 }
 
-// TestCopyReader reads the same, whatever the size of the pieces.
+// TestCopyReader: the content does not depend on the size of the reads.
 func TestCopyReader(t *testing.T) {
 	const want = "0003" + "00000001" + "01" + "00000008" + "0000000000000007" + "00000005" + "6669727374" +
 		"0003" + "00000002" + "0203" + "00000008" + "0000000000000007" + "0000000a" + "746865207365636f6e64" + "ffff"
@@ -46,8 +46,8 @@ func TestCopyReader(t *testing.T) {
 	}
 }
 
-// TestCopyReaderAfterItsEnd: what the driver reads after the call has returned is
-// not the caller's documents.
+// TestCopyReaderAfterItsEnd: if the driver still reads after the call has returned, it does not read
+// documents of the caller.
 func TestCopyReaderAfterItsEnd(t *testing.T) {
 	var ended atomic.Bool
 	r, stop := copyReader(rowsToCopy(), func() []row {

@@ -14,10 +14,9 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// TestFailover kills the primary under eight processes that write, registered
-// processes and three that take turns with a lock, and promotes its
-// synchronous standby, again and again: the killed server becomes the next standby. A
-// URL with both hosts is all that they know.
+// TestFailover repeatedly kills the primary and promotes its synchronous standby; the killed server
+// becomes the next standby. Meanwhile eight processes write, others are registered, and
+// three lockers share a lock. They know only a URL with both hosts.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	primary := testenv.Postgres(t)
@@ -55,7 +54,7 @@ type members struct {
 	blocks map[string]bool
 }
 
-// register registers another member. Its block is nobody else's.
+// register registers another member and checks that no other member has its process block.
 func (m *members) register(t *testing.T) {
 	t.Helper()
 	member, err := registry.New(open(t, m.uri), nil).Register(t.Context(), &registry.RegisterOptions{Interval: 200 * time.Millisecond})
@@ -79,7 +78,7 @@ func (m *members) end(t *testing.T) {
 	}
 }
 
-// await waits until ids that the members create now are certain to be theirs.
+// await waits until ids that the members create now can be traced to them with certainty.
 func (m *members) await(t *testing.T) {
 	t.Helper()
 	r := registry.New(open(t, m.uri), nil)
@@ -94,7 +93,7 @@ func (m *members) await(t *testing.T) {
 	}
 }
 
-// turns counts what lockers that take one lock in turn have seen.
+// turns counts the leases of lockers that share one lock.
 type turns struct {
 	mu      sync.Mutex
 	highest uint64 // fence of a lease that was inside its deadline
@@ -136,8 +135,8 @@ func takeTurns(t *testing.T, uri string) (u *turns, stop func()) {
 	}
 }
 
-// inside notes that a lease is inside its deadline, if it is. One that another has
-// followed must not be.
+// inside records a lease that has not reached its deadline. If another lease has already
+// begun, that is an error.
 func (u *turns) inside(t *testing.T, lease *lock.Lease) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -150,7 +149,7 @@ func (u *turns) inside(t *testing.T, lease *lock.Lease) {
 	u.highest = max(u.highest, lease.Fence())
 }
 
-// await waits until each of the lockers has had another turn.
+// await waits until each locker has had another lease.
 func (u *turns) await(t *testing.T) {
 	t.Helper()
 	u.mu.Lock()

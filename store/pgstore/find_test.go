@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestFindLargeDocuments: a page has few large documents, whatever the number that
-// was asked for, and Find returns them all.
+// TestFindLargeDocuments: a page contains only a few documents if they are large, whatever its limit,
+// and Find still returns all documents.
 func TestFindLargeDocuments(t *testing.T) {
 	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	const n = 19

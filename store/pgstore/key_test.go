@@ -14,7 +14,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// edges are numbers around which the encoding might round the wrong way.
+// edges are numbers that the encoding might round in the wrong direction.
 func edges() (keys []store.Key) {
 	add := func(f float64) {
 		if key, err := store.FloatKey(f); err == nil {
@@ -38,7 +38,7 @@ func edges() (keys []store.Key) {
 	return append(keys, store.IntKey(math.MaxInt64), store.IntKey(math.MinInt64), store.IntKey(math.MinInt64+1))
 }
 
-// random returns a key of any kind, often one that is near others.
+// random returns a key of any kind, often one that is close to other keys.
 func random(r *rand.Rand) store.Key {
 	switch r.IntN(6) {
 	case 0:
@@ -64,7 +64,7 @@ func random(r *rand.Rand) store.Key {
 	return all[r.IntN(len(all))]
 }
 
-// compare compares keys by other means than Key.Compare: numbers exactly.
+// compare compares keys without Key.Compare. It compares numbers exactly.
 func compare(a, b store.Key) int {
 	rank := func(key store.Key) int {
 		switch key.Value().(type) {

@@ -14,7 +14,7 @@ func TestSignals(t *testing.T) {
 	storetest.Signals(t, func() store.Store { return open(t, uri) }, false)
 }
 
-// A signal is sent even if its sender closes at once, as a command does.
+// A signal is sent even if its store is closed immediately afterwards, as a command does.
 func TestCloseSendsSignals(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	signals, works, stop := open(t, uri).Listen("topic")

@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeForever stores documents until its standard input ends and prints their ids,
-// each line once the documents of it are stored. Some come one at a time, some in
-// batches, some in order; a call that is refused is an error.
+// writeForever inserts documents until its standard input ends: one at a time, in batches, and in
+// ordered batches. It prints a line with ids after their documents were stored. A refused
+// document is an error.
 func writeForever(args []string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
@@ -71,7 +71,7 @@ func writeForever(args []string) error {
 	}
 }
 
-// writer is another process that stores documents.
+// writer is another process that inserts documents.
 type writer struct {
 	cmd      *exec.Cmd
 	problems strings.Builder // what it writes to standard error
@@ -81,7 +81,7 @@ type writer struct {
 	ids []string // of documents that it was told are stored
 }
 
-// startWriter starts a writer, which stores documents until stop is called.
+// startWriter starts a writer, which inserts documents until stop is called.
 func startWriter(t *testing.T, uri string) (w *writer, stop func() []string) {
 	t.Helper()
 	w = &writer{cmd: exec.CommandContext(t.Context(), os.Args[0], uri), ended: make(chan struct{})}
@@ -121,14 +121,14 @@ func startWriter(t *testing.T, uri string) (w *writer, stop func() []string) {
 	}
 }
 
-// acknowledged returns how many documents w was told are stored.
+// acknowledged returns the number of documents that w knows to be stored.
 func (w *writer) acknowledged() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.ids)
 }
 
-// awaitProgress waits until each of the writers has stored more.
+// awaitProgress waits until each writer has stored more documents.
 func awaitProgress(t *testing.T, writers []*writer) {
 	t.Helper()
 	for i, w := range writers {
@@ -147,8 +147,8 @@ func awaitProgress(t *testing.T, writers []*writer) {
 	}
 }
 
-// checkStored compares what is stored with what was acknowledged. Documents whose answer
-// never came may be there or not.
+// checkStored checks that all acknowledged documents are stored, once. A document whose answer was lost
+// may or may not be stored.
 func checkStored(t *testing.T, s store.Store, collection string, acknowledged []string) {
 	t.Helper()
 	stored := map[string]bool{}
@@ -170,8 +170,8 @@ func checkStored(t *testing.T, s store.Store, collection string, acknowledged []
 	t.Logf("%d documents acknowledged, %d stored", len(acknowledged), len(stored))
 }
 
-// startWriters starts eight writers and waits until each has stored something. stop
-// ends them and returns the ids of what they were told is stored.
+// startWriters starts eight writers and waits until each has stored a document. stop ends them and
+// returns the ids of all acknowledged documents.
 func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []string) {
 	t.Helper()
 	var stops []func() []string
@@ -189,9 +189,9 @@ func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []st
 	}
 }
 
-// TestServerKilled kills the server again and again in the middle of the inserts of eight
-// processes and starts it again. What was acknowledged is there, nothing is there
-// twice, and the processes go on by themselves.
+// TestServerKilled repeatedly kills and restarts the server while eight processes insert documents. All
+// acknowledged documents must be stored, none twice, and the processes must continue
+// without help.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	server := testenv.Postgres(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestReasons: after which errors a call is made again, and after which it may have
+// TestFailures: after which errors a call is tried again, and after which the failed attempt may have
 // had its effect.
-func TestReasons(t *testing.T) {
+func TestFailures(t *testing.T) {
 	server := func(code string) error { return fmt.Errorf("call: %w", &pgconn.PgError{Code: code}) }
 	for _, test := range []struct {
 		name string

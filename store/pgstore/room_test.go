@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestRoomForSwaps: a table whose documents are swapped in bulk gets room for their
-// next versions, once, unless it has a setting of its own.
+// TestRoomForSwaps: SwapMany sets the fillfactor of a table once, unless the table already has
+// one.
 func TestRoomForSwaps(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	s := open(t, uri)

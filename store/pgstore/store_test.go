@@ -43,7 +43,7 @@ func open(t *testing.T, uri string) *pgstore.Store {
 	return s
 }
 
-// A schema of a newer version is not opened, so nothing in it is misread.
+// Open refuses a schema with a newer format, which this version could misread.
 func TestNewerFormatIsRefused(t *testing.T) {
 	server := testenv.PostgresURL(t)
 	uri := testenv.PostgresSchema(t, server)

@@ -28,7 +28,7 @@ func tableOf(t *testing.T, uri, name string) (*pgx.Conn, string) {
 	return conn, pgx.Identifier{schema, name}.Sanitize()
 }
 
-// A range of _id is a scan of the primary key.
+// A query for a range of keys must scan the index of the primary key.
 func TestPlans(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	s := open(t, uri)
@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// Names that only differ in what PostgreSQL would cut off are different collections.
+// Collections are different even if PostgreSQL would truncate their names to the same text.
 func TestLongNames(t *testing.T) {
 	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	long := strings.Repeat("ä", 90)
@@ -105,7 +105,7 @@ func TestSchemaOfOthers(t *testing.T) {
 	}
 }
 
-// Many who begin at once create the schema and a collection once.
+// If many stores insert at the same time, the schema and the table are created once.
 func TestCreatedAtOnce(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	var group sync.WaitGroup
@@ -120,7 +120,7 @@ func TestCreatedAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// Bulk writers of the same keys in any order do not stop one another.
+// Bulk writes of the same keys, in any order, do not deadlock.
 func TestBulkWritersOfTheSameKeys(t *testing.T) {
 	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	const n = 300

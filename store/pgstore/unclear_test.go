@@ -13,9 +13,9 @@ import (
 	"github.com/oidkit/oid/store/pgstore"
 )
 
-// TestAnswerIsLost loses the answer to each message of each kind of write. The write
-// is done once, and the call reports success; but a deletion, after which nobody can
-// say who made it, reports that the document is not there.
+// TestAnswerIsLost loses the answer to each message of each kind of write in turn. The write must be done
+// once, and the call must succeed. Deletions are the exception: the call reports that the document
+// does not exist, because nobody can tell who deleted it.
 func TestAnswerIsLost(t *testing.T) {
 	t.Run("direct", func(t *testing.T) { answerIsLost(t, testenv.SharedPostgres(t).URL()) })
 	t.Run("pgbouncer", func(t *testing.T) { answerIsLost(t, testenv.SharedPgBouncer(t)) })
@@ -101,7 +101,7 @@ func answerIsLost(t *testing.T, server string) {
 	}
 }
 
-// refusedAlone returns nil if err refuses the document at a place and no other.
+// refusedAlone returns nil if err says that the document at index place was refused and no other.
 func refusedAlone(err error, place int) error {
 	var refused *store.BulkError
 	if !errors.As(err, &refused) || len(refused.Refused) == 0 || refused.Refused[0].Index != place {
@@ -110,7 +110,7 @@ func refusedAlone(err error, place int) error {
 	return nil
 }
 
-// deleted returns nil if err is of a deletion that was made, maybe by this call.
+// deleted returns nil if err is nil or says that this call may have deleted the document.
 func deleted(err error) error {
 	if errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), "connection was lost") {
 		return nil

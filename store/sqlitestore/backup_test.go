@@ -14,8 +14,8 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// TestBackupInUse copies a store while it is written to: the copy has all that
-// was stored before, and it is a store like any other.
+// TestBackupInUse copies a store while others write to it. The copy must contain all documents
+// that were stored before, and must be a store.
 func TestBackupInUse(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()

@@ -21,7 +21,7 @@ import (
 func init() { roles["disk"] = useSmallDisk }
 
 // TestFullAndReadOnlyDisk runs useSmallDisk in a namespace of its own, where
-// anybody may mount a file system.
+// mounting a file system needs no privilege.
 func TestFullAndReadOnlyDisk(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -42,7 +42,7 @@ func TestFullAndReadOnlyDisk(t *testing.T) {
 
 const notAllowed = 77
 
-// useSmallDisk fills a disk of 2 MiB, and makes another one read-only.
+// useSmallDisk tests the store on a full disk of 2 MiB, and on a read-only disk.
 func useSmallDisk(args []string) error {
 	full, readOnly := filepath.Join(args[0], "full"), filepath.Join(args[0], "readonly")
 	for _, disk := range []string{full, readOnly} {
@@ -73,8 +73,8 @@ func useSmallDisk(args []string) error {
 	return useReadOnlyDisk(readOnly)
 }
 
-// deleteOnFullDisk deletes documents that were replaced until nothing more could
-// be written: SQLite finds room if what it has logged goes into its file first.
+// deleteOnFullDisk replaces documents until the disk is full, and then deletes them. SQLite
+// can do that if it first moves the log's content into the file.
 func deleteOnFullDisk(path string) error {
 	ctx := context.Background()
 	const n = 50
@@ -118,7 +118,7 @@ func deleteOnFullDisk(path string) error {
 	return s.Close()
 }
 
-// occupy takes what is left of a disk.
+// occupy fills the free space of a disk with a file.
 func occupy(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -152,8 +152,7 @@ func useReadOnlyDisk(disk string) error {
 	return checkStored(path, []store.Key{key}, &sqlitestore.Options{ReadOnly: true})
 }
 
-// fill stores documents until the disk is full, and returns the keys of those
-// that were stored.
+// fill inserts documents until the disk is full, and returns the keys of the stored documents.
 func fill(path string) ([]store.Key, error) {
 	ctx := context.Background()
 	s, err := sqlitestore.Open(ctx, path, nil)
@@ -187,7 +186,7 @@ func fill(path string) ([]store.Key, error) {
 	return nil, errors.New("the disk never was full")
 }
 
-// checkStored looks whether the file holds just the documents with these keys.
+// checkStored checks that the file contains the documents with these keys and no others.
 func checkStored(path string, want []store.Key, o *sqlitestore.Options) error {
 	ctx := context.Background()
 	s, err := sqlitestore.Open(ctx, path, o)

@@ -19,7 +19,7 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// query runs SQL on the file with no part of the package.
+// query runs SQL on the file without using this package.
 func query(t *testing.T, path, text string, args ...any) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -139,8 +139,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A range of time must be a search of the primary key, also in a file with
-// statistics, and never a scan or a sort.
+// A query for a time range must search the primary key, and never scan the table or sort, also if
+// SQLite has statistics about the table.
 func TestPlanOfARange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
@@ -178,8 +178,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// A file may be opened for reading while another process is about to make it: it
-// is empty, and what comes is seen.
+// If a store is opened for reading while another process is creating the file, the store is empty, and
+// later sees what the other process writes.
 func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -201,8 +201,7 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 	}
 }
 
-// TestNetworkFileSystem refuses a file in a folder of another machine, and leaves
-// no file there.
+// TestNetworkFileSystem: Open refuses a file on a network file system, and does not create it.
 func TestNetworkFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	for _, readOnly := range []bool{false, true} {

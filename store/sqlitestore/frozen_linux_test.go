@@ -20,8 +20,8 @@ import (
 
 func init() { roles["visitor"] = visit }
 
-// visit does what standard input says to the store at a path, as a user who may write
-// nothing there, and answers each line with one.
+// visit is a process of a user who may not write to the folder of a store. It runs the commands on
+// its standard input on that store, one per line, and prints one line for each.
 func visit(args []string) error {
 	if os.Getuid() == 0 {
 		const nobody = 65534
@@ -56,8 +56,8 @@ func visit(args []string) error {
 	return nil
 }
 
-// A store in a folder that the user may not write to can be read, by commands and
-// through a whole series of calls, until another process writes to it.
+// A store in a folder that the user may not write to can be read, also with several calls, until
+// another process writes to it.
 func TestFolderThatIsNotWritable(t *testing.T) {
 	dir, err := os.MkdirTemp("", "oid")
 	if err != nil {
@@ -150,7 +150,7 @@ func TestFolderThatIsNotWritable(t *testing.T) {
 		t.Errorf("the copy has %d documents, %v, want 1", n, err)
 	}
 
-	// Another process writes: what is read could be a mix of old and new pages.
+	// Another process writes, so a read could return a mix of old and new pages.
 	writer := insert()
 	ask("count", "another process has begun to write the file; open the store again")
 	ask("close", "done")
@@ -164,7 +164,7 @@ func TestFolderThatIsNotWritable(t *testing.T) {
 	ask("count", "begun to write")
 	ask("close", "done")
 
-	// Commits that a process has left behind are not passed over.
+	// Writes that another process has left in the -wal file are not ignored.
 	files := map[string][]byte{}
 	writer = insert()
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {

@@ -17,8 +17,8 @@ import (
 
 func init() { roles["limit"] = writeUpToLimit }
 
-// TestFileSizeLimit runs writeUpToLimit in a process of its own, whose limit does
-// not concern other tests.
+// TestFileSizeLimit runs writeUpToLimit in a process of its own, so that the limit does
+// not affect other tests.
 func TestFileSizeLimit(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

@@ -87,9 +87,9 @@ func TestTableDroppedByOthers(t *testing.T) {
 	}
 }
 
-// TestMissingWhileOthersAppear reads a collection that is not there while another store
-// creates and drops others: a statement is prepared twice if the schema changed, and
-// the second time fails with another code if it changed again.
+// TestMissingWhileOthersAppear reads a collection that does not exist while another store creates and
+// drops tables. If the schema changes, SQLite prepares a statement again; if it changes once
+// more meanwhile, that fails with another error code.
 func TestMissingWhileOthersAppear(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "s.db")

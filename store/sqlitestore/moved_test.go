@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// A file that was deleted or replaced while it was open takes nothing more: nobody
-// would ever see it.
+// A store whose file was deleted or replaced must refuse writes, because nobody could read
+// them.
 func TestFileIsReplaced(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"deleted": os.Remove,
@@ -41,9 +41,8 @@ func TestFileIsReplaced(t *testing.T) {
 	}
 }
 
-// TestMovedFileHasEverything moves a file while two stores have it open: what was
-// stored is found in it under its new name, although the file of the latest commits
-// stays behind.
+// TestMovedFileHasEverything moves a file while two stores have it open. The moved file must contain all
+// documents, although the -wal file with the latest writes was not moved.
 func TestMovedFileHasEverything(t *testing.T) {
 	for name, after := range map[string]func(*sqlitestore.Store) error{
 		"write": func(s *sqlitestore.Store) error {
@@ -83,8 +82,8 @@ func TestMovedFileHasEverything(t *testing.T) {
 	}
 }
 
-// TestMovedFileWhileItIsRead moves a file in the middle of another process' reading,
-// which keeps the latest commits out of the file: the error says where they are.
+// TestMovedFileWhileItIsRead moves a file while another process is reading it. The reader keeps SQLite
+// from copying the latest writes into the file, so the error must say where they are.
 func TestMovedFileWhileItIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
@@ -104,7 +103,7 @@ func TestMovedFileWhileItIsRead(t *testing.T) {
 	hold()
 }
 
-// holdSnapshot begins to read and does not end until release is called.
+// holdSnapshot begins a read transaction and ends it when release is called.
 func holdSnapshot(t *testing.T, path string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNetworkFS: the file systems of this machine are its own, and the numbers of
-// others are recognised.
+// TestNetworkFS: local file systems are recognized as local, and network file systems by their
+// numbers.
 func TestNetworkFS(t *testing.T) {
 	for _, folder := range []string{t.TempDir(), "/proc", "/dev"} {
 		if name := networkFS(folder); name != "" {

@@ -58,7 +58,7 @@ const (
 	each    = 5000
 )
 
-// write stores documents, one or several at a time.
+// write inserts documents, one or several at a time.
 func write(args []string) error {
 	path, writer := args[0], args[1]
 	ctx := context.Background()
@@ -80,7 +80,7 @@ func write(args []string) error {
 	return s.Close()
 }
 
-// openWhenThere opens the file for reading as soon as a writer has made it.
+// openWhenThere opens the file for reading as soon as a writer has created it.
 func openWhenThere(path string) (*sqlitestore.Store, error) {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		s, err := sqlitestore.Open(context.Background(), path, &sqlitestore.Options{ReadOnly: true})
@@ -90,7 +90,7 @@ func openWhenThere(path string) (*sqlitestore.Store, error) {
 	}
 }
 
-// count reads all documents again and again, until all have come.
+// count reads all documents repeatedly, until all expected ones are there.
 func count(args []string) error {
 	s, err := openWhenThere(args[0])
 	if err != nil {
@@ -117,10 +117,10 @@ func count(args []string) error {
 	return s.Close()
 }
 
-// openers is how many stores openAtOnce opens.
+// openers is the number of stores that openAtOnce opens.
 const openers = 3
 
-// openAtOnce opens stores, each of which gets a document.
+// openAtOnce opens stores at the same time and inserts a document into each.
 func openAtOnce(args []string) error {
 	ctx := context.Background()
 	var all errgroup.Group
@@ -205,8 +205,8 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// writeForever stores documents and prints their ids, each line once the
-// documents of it are stored.
+// writeForever inserts documents and prints their ids. It prints a line after the documents of that
+// line were stored.
 func writeForever(args []string) error {
 	ctx := context.Background()
 	s, err := sqlitestore.Open(ctx, args[0], nil)
@@ -230,8 +230,8 @@ func writeForever(args []string) error {
 	}
 }
 
-// TestKill kills a writer fifty times in the middle of its work. What it has
-// acknowledged must be there, and of each transaction all or nothing.
+// TestKill kills a writing process fifty times. All documents whose ids it has printed must be
+// stored, and each transaction must be stored completely or not at all.
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "killed.db")
 	acknowledged := 0

@@ -35,8 +35,8 @@ func checkGet(t *testing.T, s store.Store, collection string, key store.Key, wan
 	}
 }
 
-// There may be any number of collections, and only so many prepared statements: those
-// of the first ones are kept.
+// The number of prepared statements is bounded, also with many collections: the statements of the
+// first collections are kept.
 func TestManyCollections(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	const n = sqlitestore.MaxStatements + 20
@@ -58,7 +58,7 @@ func TestManyCollections(t *testing.T) {
 	}
 }
 
-// What is prepared must see what another handle has changed since, tables too.
+// A prepared statement must see the later changes of other stores, also of the schema.
 func TestPreparedBeforeAChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, other := open(t, path, nil), open(t, path, nil)
@@ -79,7 +79,7 @@ func TestPreparedBeforeAChange(t *testing.T) {
 	}
 }
 
-// A caller who takes its time over a document keeps nobody from reading.
+// A caller of Find who is slow inside the loop does not keep others from reading.
 func TestFindWithinFind(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	insert(t, s, "c", 1)
@@ -115,7 +115,7 @@ func TestWaitForATurnToRead(t *testing.T) {
 	checkGet(t, s, "c", key, 1)
 }
 
-// A query that may take long ends with its context.
+// A query that may take long ends when its context is done.
 func TestCountEndsWithItsContext(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	docs := make([]any, 50_000)
@@ -127,7 +127,7 @@ func TestCountEndsWithItsContext(t *testing.T) {
 	}
 	// On one processor no other goroutine runs in the millisecond that a Count takes.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
-	// One may be over before its context is; not all.
+	// Some of the calls may end before their context is done, but not all.
 	for range 1000 {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -148,8 +148,8 @@ func TestCountEndsWithItsContext(t *testing.T) {
 	t.Error("no Count ended with its context")
 }
 
-// A sequence of Find that is between two pages when the store is closed says so: its
-// caller must not take what came for everything.
+// If the store is closed while Find is between two pages, the sequence ends with an error, so that
+// its caller does not believe that it has seen all documents.
 func TestFindEndsWhenTheStoreIsClosed(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	docs := make([]any, 3000)

@@ -17,7 +17,7 @@ func TestSignals(t *testing.T) {
 	storetest.Signals(t, func() store.Store { return open(t, path, nil) }, true)
 }
 
-// Close ends the watch of the file.
+// Close ends the inotify watch.
 func TestCloseEndsTheWatch(t *testing.T) {
 	watches := func() (n int) {
 		files, _ := filepath.Glob("/proc/self/fd/*")

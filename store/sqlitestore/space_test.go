@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// TestSpaceIsGivenBack: a file is small again soon after most of its documents are
-// deleted, in whatever way, while it is in use. What is left is sound.
+// TestSpaceIsGivenBack: a file becomes small soon after most of its documents were deleted, with any
+// method, while it is in use. The remaining documents are unharmed.
 func TestSpaceIsGivenBack(t *testing.T) {
 	testenv.WithoutRace(t)
 	const n, kept = 20_000, 1_000
@@ -71,8 +71,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestSpaceIsGivenBackOnce: the space that many calls have freed is given back together,
-// at the latest by Close.
+// TestSpaceIsGivenBackOnce: the file is made smaller once after many calls, at the latest by Close.
 func TestSpaceIsGivenBackOnce(t *testing.T) {
 	const n, calls = 10_000, 2
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -101,7 +100,7 @@ func TestSpaceIsGivenBackOnce(t *testing.T) {
 	}
 }
 
-// TestSpaceIsGivenBackMeanwhile: deletions that do not end do not keep the space.
+// TestSpaceIsGivenBackMeanwhile: the file is made smaller even if deletions never pause.
 func TestSpaceIsGivenBackMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
@@ -136,7 +135,7 @@ func insertTexts(t *testing.T, s store.Store, collection string, n int) {
 	}
 }
 
-// A file that cannot give space back, as older versions created them, keeps its size.
+// A file without incremental auto_vacuum keeps its size.
 func TestSpaceOfAFileOfAnOlderVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	if err := open(t, path, nil).Close(); err != nil {

@@ -22,8 +22,8 @@ func document(t *testing.T, key int, size int) bson.Raw {
 	return raw
 }
 
-// refusing returns a put that notes the sizes of its batches and refuses the rows
-// with these keys, as a database would.
+// refusing returns a function for the parameter put. It appends the size of each batch to batches, and
+// refuses the rows with these keys.
 func refusing(ordered bool, batches *[]int, keys ...int64) func(*engine.Batch) ([]store.RefusedItem, error) {
 	return func(b *engine.Batch) (refused []store.RefusedItem, err error) {
 		rows := b.Rows()
@@ -64,8 +64,8 @@ func TestInsertManyInBatches(t *testing.T) {
 	}
 }
 
-// TestInsertManyRefuses mixes documents that the engine refuses with those that
-// cannot be stored at all, in two batches.
+// TestInsertManyRefuses inserts documents in two batches. Some are refused by put, and others because
+// they are not valid documents.
 func TestInsertManyRefuses(t *testing.T) {
 	docs := make([]any, 10_010)
 	for i := range docs {
@@ -103,8 +103,8 @@ func TestInsertManyRefuses(t *testing.T) {
 	}
 }
 
-// TestFailureLeavesRestUndone: after an error of the second batch the first is known
-// to be stored, and no third is tried.
+// TestFailureLeavesRestUndone: if the second batch fails, the first one is reported as stored, and
+// the third one is not tried.
 func TestFailureLeavesRestUndone(t *testing.T) {
 	gone := errors.New("the server is gone")
 	docs, swaps := make([]any, 25_000), make([]store.Swap, 25_000)
@@ -133,8 +133,8 @@ func TestFailureLeavesRestUndone(t *testing.T) {
 	}
 }
 
-// TestSwapManyInBatches gives keys in falling order: they come in rising order, in
-// batches of few enough bytes.
+// TestSwapManyInBatches passes swaps with descending keys. put must get them with ascending keys, in
+// batches that are not too large.
 func TestSwapManyInBatches(t *testing.T) {
 	for _, test := range []struct {
 		swaps, size int
@@ -178,8 +178,7 @@ func TestSwapManyInBatches(t *testing.T) {
 	}
 }
 
-// TestStamped: a document with a revision at its end is BSON, and the rest is as it
-// was.
+// TestStamped: adding a revision gives a valid document and does not change the rest of it.
 func TestStamped(t *testing.T) {
 	doc := document(t, 1, 5)
 	rev, _ := store.IDKey([12]byte{1}).ID()

@@ -11,15 +11,15 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// element returns the document of one element a of a type, after its _id.
+// element returns a document with an _id and an element a of the given type.
 func element(typ byte, value ...byte) bson.Raw {
 	doc := slices.Concat([]byte{0, 0, 0, 0, 0x10, '_', 'i', 'd', 0, 1, 0, 0, 0, typ, 'a', 0}, value, []byte{0})
 	doc[0], doc[1] = byte(len(doc)), byte(len(doc)>>8)
 	return doc
 }
 
-// nested returns a document of so many levels, by way of documents, arrays or the
-// scopes of code.
+// nested returns a document with the given number of levels, which are documents, arrays or
+// the scopes of code.
 func nested(t *testing.T, levels int, wrap func(bson.D) any) bson.Raw {
 	t.Helper()
 	doc := bson.D{{Key: "d", Value: 1}}
@@ -33,8 +33,7 @@ func nested(t *testing.T, levels int, wrap func(bson.D) any) bson.Raw {
 	return raw
 }
 
-// TestBordersOfValidity: what is just valid is accepted, and what is just not is
-// refused.
+// TestBordersOfValidity tests documents that are just valid, and others that are just invalid.
 func TestBordersOfValidity(t *testing.T) {
 	for name, test := range map[string]struct {
 		doc bson.Raw

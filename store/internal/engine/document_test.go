@@ -27,14 +27,14 @@ func TestInsertion(t *testing.T) {
 	if _, _, err := engine.Replacement(bson.D{{Key: "a", Value: "b"}}); !errors.Is(err, store.ErrKey) {
 		t.Errorf("InsertionReplacement without _id: %v, want ErrKey", err)
 	}
-	// A document that is stored as it is must not cost a copy.
+	// A document that needs no change must not be copied.
 	if n := testing.AllocsPerRun(100, func() { _, _, _ = engine.Insertion(bson.Raw(want), nil) }); n > 1 {
 		t.Errorf("Insertion of checked bytes allocates %v times, want 1 at most", n)
 	}
 }
 
-// FuzzInsertion takes bytes for a document. What is accepted must be sound by the
-// BSON library's own measure, and be its own best form.
+// FuzzInsertion passes arbitrary bytes to Insertion. If they are accepted, the result must be valid
+// for the BSON library, and a second call must not change it.
 func FuzzInsertion(f *testing.F) {
 	for _, doc := range testenv.Documents(false) {
 		if len(doc) < 1000 {
@@ -67,7 +67,7 @@ func FuzzInsertion(f *testing.F) {
 	})
 }
 
-// Whatever the BSON library writes must be accepted.
+// Insertion must accept everything that the BSON library writes.
 func TestInsertionAcceptsAllOfBSON(t *testing.T) {
 	for _, doc := range testenv.Documents(false) {
 		if _, got, err := engine.Insertion(doc, nil); err != nil || !bytes.Equal(got, doc) {
