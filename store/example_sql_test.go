@@ -41,8 +41,8 @@ func ownTable(keyType string, key func(objectid.ID) any) *sql.DB {
 	return db
 }
 
-// list runs a query, and prints the day of each id and the item. It returns the last id and the number of
-// rows.
+// list runs a query, and prints the day of each id and the item. It returns the last id and
+// the number of rows.
 func list(db *sql.DB, query string, args ...any) (last objectid.ID, n int) {
 	rows, err := db.QueryContext(context.Background(), query, args...)
 	if err != nil {

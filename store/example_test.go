@@ -31,7 +31,8 @@ func openExample(ctx context.Context) (s *sqlitestore.Store, done func()) {
 	}
 }
 
-// A document without an _id gets an ObjectId, and a query finds it by the creation time in that id.
+// A document without an _id gets an ObjectId, and a query finds it by the creation time in
+// that id.
 func Example() {
 	ctx := context.Background()
 	s, done := openExample(ctx) // sqlitestore.Open(ctx, "events.db", nil)

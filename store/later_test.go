@@ -40,8 +40,8 @@ func TestSignalerOfOpenLater(t *testing.T) {
 	}
 }
 
-// OpenLater with a file whose folder does not exist yet, for example because its disk is mounted later:
-// until the folder exists, errors say what is missing; then the store works.
+// OpenLater with a file whose folder does not exist yet, for example because its disk is
+// mounted later: until the folder exists, errors say what is missing; then the store works.
 func TestOpenLaterInAFolderToCome(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "disk")
 	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
@@ -75,8 +75,8 @@ func TestOpenLaterInAFolderToCome(t *testing.T) {
 	}
 }
 
-// Calls that come while the store is being opened share one call of open. It goes on if the call that
-// started it ends, and is cancelled by Close.
+// Calls that come while the store is being opened share one call of open. It goes on if the
+// call that started it ends, and is cancelled by Close.
 func TestOpenLaterOpensOnce(t *testing.T) { synctest.Test(t, testOpenLaterOpensOnce) }
 
 func testOpenLaterOpensOnce(t *testing.T) {

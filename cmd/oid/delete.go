@@ -80,8 +80,8 @@ func newDeleteCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// needYes returns an error that says how many documents --all --yes would delete. If the collection
-// does not exist, because its name is mistyped for example, the error says so.
+// needYes returns an error that says how many documents --all --yes would delete. If the
+// collection does not exist, because its name is mistyped for example, the error says so.
 func needYes(ctx context.Context, s store.Store, collection string) error {
 	n, err := s.Count(ctx, collection, store.Range{})
 	if err != nil {
@@ -96,7 +96,8 @@ func needYes(ctx context.Context, s store.Store, collection string) error {
 	return usagef("to delete all documents of collection %s (%s), add --yes", collection, phrase.Count(n, "document", "documents"))
 }
 
-// deleteKeys deletes the documents with these keys one by one, and reports keys that no document has.
+// deleteKeys deletes the documents with these keys one by one, and reports keys that no
+// document has.
 func deleteKeys(cmd *cobra.Command, std streams, s store.Store, collection string, keys []store.Key) (n int64, err error) {
 	for _, key := range keys {
 		switch e := s.Delete(cmd.Context(), collection, key); {

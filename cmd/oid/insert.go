@@ -151,7 +151,8 @@ func (w *insertion) print(keys []store.Key) error {
 		_, _ = out.Write(line) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
-		// Do not wrap err: EPIPE is a failure here, because the remaining documents are not stored.
+		// Do not wrap err: EPIPE is a failure here, because the remaining documents are not
+		// stored.
 		return fmt.Errorf("print ids: %v", err)
 	}
 	return nil

@@ -200,8 +200,8 @@ func defaultStore() (string, error) {
 	return filepath.Join(folder, "oid", "store.db"), nil
 }
 
-// dataFolder returns the folder for the user's data on a system, a value of runtime.GOOS. On systems
-// other than Windows and macOS, it follows the XDG Base Directory Specification.
+// dataFolder returns the folder for the user's data on a system, a value of runtime.GOOS. On
+// systems other than Windows and macOS, it follows the XDG Base Directory Specification.
 func dataFolder(system string) (string, error) {
 	if system == "windows" {
 		return os.UserCacheDir() // %LocalAppData%, which is meant for data too

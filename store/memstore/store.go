@@ -81,14 +81,14 @@ func (s *database) in(ctx context.Context, name string, work func(c *collection)
 	return work(c)
 }
 
-// search returns the index of the row with a key. If there is none, i is the index at which such a
-// row must be inserted.
+// search returns the index of the row with a key. If there is none, i is the index at which
+// such a row must be inserted.
 func (c *collection) search(key store.Key) (i int, found bool) {
 	return slices.BinarySearchFunc(c.rows, key, func(r *row, key store.Key) int { return r.key.Compare(key) })
 }
 
-// bounds returns the index of the first row in a range, and that of the first row after it. If open is
-// true, the range does not contain its lower bound.
+// bounds returns the index of the first row in a range, and that of the first row after it. If
+// open is true, the range does not contain its lower bound.
 func (c *collection) bounds(r store.Range, open bool) (from, to int) {
 	from, found := c.search(r.From)
 	if open && found {

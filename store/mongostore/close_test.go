@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/store/mongostore"
 )
 
-// TestCloseDoesNotWaitForASilentServer: Close does not wait long for a server that does not end the
-// sessions.
+// TestCloseDoesNotWaitForASilentServer: Close does not wait long for a server that does not
+// end the sessions.
 func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	server := newScripted(t)
 	server.on("listCollections", func(bson.Raw) any {

@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestConsistent: conditional writes and the calls of Linearizable read from the primary and write
-// to a majority, even if the URL asks for less. Other calls do what the URL says.
+// TestConsistent: conditional writes and the calls of Linearizable read from the primary and
+// write to a majority, even if the URL asks for less. Other calls do what the URL says.
 func TestConsistent(t *testing.T) {
 	m := newScripted(t)
 	m.on("insert", replies(bson.E{Key: "n", Value: 1}))

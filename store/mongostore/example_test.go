@@ -13,8 +13,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Use MongoDB's driver without package store: a range of ids becomes a filter, and an ID is stored as
-// an ordinary ObjectId.
+// Use MongoDB's driver without package store: a range of ids becomes a filter, and an ID is
+// stored as an ordinary ObjectId.
 func Example_driver() {
 	ctx := context.Background()
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))

@@ -19,8 +19,8 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Lookup implements [engine.Database]. For a single key it does not use $in, because FerretDB would
-// then read the whole collection.
+// Lookup implements [engine.Database]. For a single key it does not use $in, because FerretDB
+// would then read the whole collection.
 func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
 	var of any = bson.D{{Key: "$in", Value: keys}}
 	if len(keys) == 1 {
@@ -30,8 +30,8 @@ func (s *database) Lookup(ctx context.Context, collection string, keys []store.K
 	return s.each(ctx, cursor, err, yield)
 }
 
-// each calls yield for the documents of a cursor, and closes it. cursor and err are the results of
-// a query.
+// each calls yield for the documents of a cursor, and closes it. cursor and err are the
+// results of a query.
 func (s *database) each(ctx context.Context, cursor *mongo.Cursor, err error, yield func(bson.Raw) error) error {
 	if err != nil {
 		return s.explain(ctx, err)
@@ -123,9 +123,9 @@ const (
 	fieldBatch = 20_000 // of FindField
 )
 
-// find calls yield for the documents of q. fields is a projection, nil for all fields. The server
-// drops a cursor that is not read for ten minutes; find then continues with a new cursor after the
-// last document.
+// find calls yield for the documents of q. fields is a projection, nil for all fields. The
+// server drops a cursor that is not read for ten minutes; find then continues with a new
+// cursor after the last document.
 func (s *database) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	for {
 		n := 0           // number of documents yielded
@@ -198,8 +198,8 @@ var brackets = func() []store.Key {
 	return []store.Key{number, text, store.IDKey(objectid.ID{})}
 }()
 
-// filter returns the MongoDB filter for r. If open is true, r does not contain its lower bound. The
-// zero Range matches every document, even if its _id cannot be a key; other ranges
+// filter returns the MongoDB filter for r. If open is true, r does not contain its lower
+// bound. The zero Range matches every document, even if its _id cannot be a key; other ranges
 // match only documents whose _id is a key.
 func filter(r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {

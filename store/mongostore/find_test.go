@@ -16,8 +16,8 @@ func documents(keys ...int32) []any {
 	return docs
 }
 
-// TestFindResumesLostCursor: if the server drops the cursor, Find continues with another one, up to
-// the limit of the query.
+// TestFindResumesLostCursor: if the server drops the cursor, Find continues with another one,
+// up to the limit of the query.
 func TestFindResumesLostCursor(t *testing.T) {
 	m := newScripted(t)
 	m.on("find", cursor("firstBatch", 77, nil, documents(1, 2)...), cursor("firstBatch", 0, nil, documents(3)...))

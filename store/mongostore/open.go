@@ -15,8 +15,8 @@
 //
 // The server compares only the revision of a document, its field _rev, and not the whole
 // document. So a program that changes documents without this package must change the revision
-// too. If a document has no revision, its first Swap adds one as its last field and then compares the
-// rest of the document.
+// too. If a document has no revision, its first Swap adds one as its last field and then
+// compares the rest of the document.
 //
 // # Documents of other programs
 //
@@ -26,10 +26,11 @@
 // # Tested with
 //
 // All promises of package store were tested on FerretDB 1.24, a free server with MongoDB's
-// protocol, and not on MongoDB itself. FerretDB 1 does not change documents atomically, so in the
-// tests a proxy lets only one change run at a time; use conditional writes on MongoDB only. The
-// messages that Find and Linearizable exchange with a replica set were tested with the driver and a scripted
-// server. If OID_TEST_MONGODB is set to the URL of a MongoDB server, the tests use that server.
+// protocol, and not on MongoDB itself. FerretDB 1 does not change documents atomically, so in
+// the tests a proxy lets only one change run at a time; use conditional writes on MongoDB
+// only. The messages that Find and Linearizable exchange with a replica set were tested with
+// the driver and a scripted server. If OID_TEST_MONGODB is set to the URL of a MongoDB server,
+// the tests use that server.
 package mongostore
 
 import (
@@ -55,8 +56,8 @@ import (
 // DefaultDatabase is the database that is used if the URL names none.
 const DefaultDatabase = "oid"
 
-// serverWait is the maximum time that a call waits for a server. serverSelectionTimeoutMS in the URL
-// changes it.
+// serverWait is the maximum time that a call waits for a server. serverSelectionTimeoutMS in
+// the URL changes it.
 const serverWait = 10 * time.Second
 
 // Store is a store in a database of a MongoDB server, opened by [Open]. It implements
@@ -142,8 +143,8 @@ func databaseName(uri string) (string, error) {
 	return name, nil
 }
 
-// closeTime is the maximum time that Close waits for a server that does not answer. Close only ends
-// sessions on the server, which otherwise expire.
+// closeTime is the maximum time that Close waits for a server that does not answer. Close only
+// ends sessions on the server, which otherwise expire.
 const closeTime = time.Second
 
 // Close closes the connections. Running sequences of Find end with [store.ErrClosed]. Close
@@ -157,8 +158,8 @@ func (s *Store) Close() error {
 	return s.db.client.Disconnect(ctx)
 }
 
-// explain replaces errors of the driver by those of package store, and adds advice. It returns the
-// context's error if ctx is done, and [store.ErrClosed] if the store is closed.
+// explain replaces errors of the driver by those of package store, and adds advice. It returns
+// the context's error if ctx is done, and [store.ErrClosed] if the store is closed.
 func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

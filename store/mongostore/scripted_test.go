@@ -16,8 +16,8 @@ import (
 	"github.com/oidkit/oid/store/mongostore"
 )
 
-// scripted simulates the primary of a replica set of MongoDB 7 for one test. The driver is the real
-// one; functions of the test answer its commands. So the test can cause situations that
+// scripted simulates the primary of a replica set of MongoDB 7 for one test. The driver is the
+// real one; functions of the test answer its commands. So the test can cause situations that
 // FerretDB does not support and that are hard to cause on a real server.
 type scripted struct {
 	t    *testing.T
@@ -156,8 +156,8 @@ func (s *scripted) serve(c net.Conn) {
 	}
 }
 
-// commandOf returns the command in a message. Documents in separate sections become a field of the
-// command, as if there were no sections.
+// commandOf returns the command in a message. Documents in separate sections become a field of
+// the command, as if there were no sections.
 func commandOf(body []byte, query bool) (bson.Raw, error) {
 	if query { // flags, the collection's name, two numbers
 		return bson.Raw(body[4+bytes.IndexByte(body[4:], 0)+1+8:]), nil
@@ -212,8 +212,8 @@ func fails(code int32, labels ...string) func(bson.Raw) any {
 	}
 }
 
-// cursor answers with the first or a later batch of a cursor. An id other than 0 means that there are
-// more batches.
+// cursor answers with the first or a later batch of a cursor. An id other than 0 means that
+// there are more batches.
 func cursor(batch string, id int64, extra bson.D, docs ...any) func(bson.Raw) any {
 	fields := append(bson.D{{Key: "id", Value: id}, {Key: "ns", Value: "test.c"}, {Key: batch, Value: append(bson.A{}, docs...)}}, extra...)
 	return replies(bson.E{Key: "cursor", Value: fields})

@@ -52,8 +52,8 @@ func TestDefaultDatabase(t *testing.T) {
 	}
 }
 
-// If the server goes away during a call, the call must soon return an error that says so, and must not
-// report a document as stored that is not.
+// If the server goes away during a call, the call must soon return an error that says so, and
+// must not report a document as stored that is not.
 func TestServerGoesAway(t *testing.T) {
 	uri, server := testenv.FerretDB(t)
 	s := open(t, uri+"?serverSelectionTimeoutMS=500")

@@ -105,9 +105,9 @@ func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none 
 }
 
 // stamp adds a revision to a document that has none, as its last field, because the server
-// cannot compare whole documents. It returns the revision. same reports whether the rest of the document
-// is change.Old. If it is not, stamp does not change the document, unless another program changed
-// it after stamp had read it.
+// cannot compare whole documents. It returns the revision. same reports whether the rest of
+// the document is change.Old. If it is not, stamp does not change the document, unless another
+// program changed it after stamp had read it.
 func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev objectid.ID, same bool, err error) {
 	now, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: change.Key}}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {

@@ -13,8 +13,8 @@ import (
 // copyRows is the number of rows from which on COPY is faster than INSERT.
 const copyRows = 20
 
-// copyBuffer is the size of the write buffer of copyReader, in bytes. It is a little less than the
-// driver reads at once.
+// copyBuffer is the size of the write buffer of copyReader, in bytes. It is a little less than
+// the driver reads at once.
 const copyBuffer = 60 << 10
 
 // copyHead is the header of the binary COPY format.
@@ -30,10 +30,10 @@ func (in *insertion) copy(c *pgx.Conn) error {
 	return err
 }
 
-// copyReader returns a reader for rows, followed by the rows that more returns, in the binary COPY
-// format without its header; see "Binary Format" at
-// https://www.postgresql.org/docs/15/sql-copy.html. A goroutine prepares rows while earlier ones are
-// read. After stop, no row is used any more.
+// copyReader returns a reader for rows, followed by the rows that more returns, in the binary
+// COPY format without its header; see "Binary Format" at
+// https://www.postgresql.org/docs/15/sql-copy.html. A goroutine prepares rows while earlier
+// ones are read. After stop, no row is used any more.
 func copyReader(rows []row, more func() []row, call int64) (r io.Reader, stop func()) {
 	out, in := io.Pipe()
 	var writing sync.WaitGroup

@@ -46,8 +46,8 @@ func TestCopyReader(t *testing.T) {
 	}
 }
 
-// TestCopyReaderAfterItsEnd: if the driver still reads after the call has returned, it does not read
-// documents of the caller.
+// TestCopyReaderAfterItsEnd: if the driver still reads after the call has returned, it does
+// not read documents of the caller.
 func TestCopyReaderAfterItsEnd(t *testing.T) {
 	var ended atomic.Bool
 	r, stop := copyReader(rowsToCopy(), func() []row {

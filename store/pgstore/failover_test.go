@@ -14,8 +14,8 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// TestFailover repeatedly kills the primary and promotes its synchronous standby; the killed server
-// becomes the next standby. Meanwhile eight processes write, others are registered, and
+// TestFailover repeatedly kills the primary and promotes its synchronous standby; the killed
+// server becomes the next standby. Meanwhile eight processes write, others are registered, and
 // three lockers share a lock. They know only a URL with both hosts.
 func TestFailover(t *testing.T) {
 	t.Parallel()

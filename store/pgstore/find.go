@@ -148,8 +148,8 @@ func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p pag
 	return p, rows.Err()
 }
 
-// query runs a query and calls each with the values of every row. The values are valid only during
-// that call.
+// query runs a query and calls each with the values of every row. The values are valid only
+// during that call.
 func query(ctx context.Context, q querier, each func(values [][]byte), text string, args ...any) error {
 	rows, err := q.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 	if err != nil {

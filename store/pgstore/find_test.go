@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestFindLargeDocuments: a page contains only a few documents if they are large, whatever its limit,
-// and Find still returns all documents.
+// TestFindLargeDocuments: a page contains only a few documents if they are large, whatever its
+// limit, and Find still returns all documents.
 func TestFindLargeDocuments(t *testing.T) {
 	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	const n = 19

@@ -52,9 +52,9 @@ type row struct {
 	id []byte
 }
 
-// sorted reports whether docs are BSON documents that begin with an ObjectId and are sorted by it,
-// as in a backup. If so, they can be sent before all of them are prepared: they are already in
-// the order of their keys, and their keys are valid and distinct.
+// sorted reports whether docs are BSON documents that begin with an ObjectId and are sorted by
+// it, as in a backup. If so, they can be sent before all of them are prepared: they are
+// already in the order of their keys, and their keys are valid and distinct.
 func sorted(docs []any) bool {
 	const head = "\x07_id\x00"
 	var last []byte
@@ -115,8 +115,8 @@ func (in *insertion) sort() {
 	in.rows = kept
 }
 
-// refuse adds a refused document to in.refused. In an ordered call, only the refused document with
-// the smallest index counts.
+// refuse adds a refused document to in.refused. In an ordered call, only the refused document
+// with the smallest index counts.
 func (in *insertion) refuse(r *engine.Row, err error) {
 	if in.Ordered() && len(in.refused) > 0 {
 		if in.refused[0].Index < r.Index {

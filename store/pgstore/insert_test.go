@@ -17,8 +17,8 @@ import (
 	"github.com/oidkit/oid/store/memstore"
 )
 
-// raws returns BSON documents that are sorted by ObjectId, so that COPY sends some of them while others
-// are prepared. Each contains a text of size bytes.
+// raws returns BSON documents that are sorted by ObjectId, so that COPY sends some of them
+// while others are prepared. Each contains a text of size bytes.
 func raws(t *testing.T, n, size int) []any {
 	docs, text := make([]any, n), strings.Repeat("x", size)
 	for i := range docs {
@@ -31,8 +31,8 @@ func raws(t *testing.T, n, size int) []any {
 	return docs
 }
 
-// TestInsertManyOfRisingIDs: InsertMany of sorted documents must store and refuse the same documents
-// as memstore does, whichever document is the first that cannot be stored.
+// TestInsertManyOfRisingIDs: InsertMany of sorted documents must store and refuse the same
+// documents as memstore does, whichever document is the first that cannot be stored.
 func TestInsertManyOfRisingIDs(t *testing.T) {
 	s, other := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t))), memstore.New()
 	defer other.Close()

@@ -33,9 +33,9 @@ func encode(key store.Key) ([]byte, error) { return appendKey([]byte{}, key) }
 //	string    20, the bytes of the string
 //	ObjectId  30, the 12 bytes of the ObjectId
 //
-// The bits of the float64 are changed so that their order is that of the numbers: all bits of a
-// negative number are inverted, and the sign bit of others is set. The number minus f is less than
-// 1024, since a float64 has a precision of 53 bits and an int64 has 63 bits.
+// The bits of the float64 are changed so that their order is that of the numbers: all bits of
+// a negative number are inverted, and the sign bit of others is set. The number minus f is
+// less than 1024, since a float64 has a precision of 53 bits and an int64 has 63 bits.
 //
 // If a string is longer than maxString, the error wraps [store.ErrKey] and b is unchanged.
 func appendKey(b []byte, key store.Key) ([]byte, error) {
@@ -87,9 +87,9 @@ func condition(r store.Range, open bool) (where string, args []any) {
 }
 
 // bound returns the encoded form of a key to search for, or of a bound of a range. A string
-// that is longer than maxString is truncated to maxString+1 bytes: all stored strings are shorter,
-// so none of them equals the truncated string, and each is on the same side of it as of the whole
-// string. The zero Key has no bytes.
+// that is longer than maxString is truncated to maxString+1 bytes: all stored strings are
+// shorter, so none of them equals the truncated string, and each is on the same side of it as
+// of the whole string. The zero Key has no bytes.
 func bound(key store.Key) []byte {
 	b, err := encode(key)
 	if text, long := key.Value().(string); long && err != nil {

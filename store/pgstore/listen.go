@@ -12,8 +12,8 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// channel returns the name of the PostgreSQL channel for the signals of the schema. The payload of
-// each notification is the digest of a topic.
+// channel returns the name of the PostgreSQL channel for the signals of the schema. The
+// payload of each notification is the digest of a topic.
 func (s *database) channel() string { return "oid_" + digest(s.schema) }
 
 // Signal implements [store.Signaler].

@@ -8,8 +8,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestNames: a table has the name of its collection if PostgreSQL allows names of that length, and
-// otherwise a name that no other collection has.
+// TestNames: a table has the name of its collection if PostgreSQL allows names of that length,
+// and otherwise a name that no other collection has.
 func TestNames(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for name, want := range map[string]string{
@@ -31,8 +31,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestBoundsThatAreTooLong: a bound that is longer than any key is truncated. The truncated bound must
-// be on the same side of every key as the whole one.
+// TestBoundsThatAreTooLong: a bound that is longer than any key is truncated. The truncated
+// bound must be on the same side of every key as the whole one.
 func TestBoundsThatAreTooLong(t *testing.T) {
 	bound, err := store.StringKey(strings.Repeat("m", maxString+5))
 	if err != nil {

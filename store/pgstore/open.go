@@ -1,8 +1,8 @@
 // Package pgstore is an engine of package store that keeps documents in a PostgreSQL
 // database, which programs on several machines may share.
 //
-// Start with [Open], which returns a [store.Store]. Its URL is one of PostgreSQL with an additional
-// parameter, oid_schema, for the schema of the tables:
+// Start with [Open], which returns a [store.Store]. Open takes a PostgreSQL URL with one
+// additional parameter, oid_schema, which names the schema of the tables:
 //
 //	postgres://user:password@db1,db2/shop?target_session_attrs=read-write&oid_schema=oid
 //
@@ -15,10 +15,10 @@
 // # Lost connections
 //
 // The connection of a call may be lost because the server restarts or because a standby
-// becomes the primary. The call then connects to the host that accepts writes and tries again, for
-// 30 seconds or until its context is done. If the answer to a commit was lost, the call finds
-// out whether the commit succeeded. So no document is written twice, and an insert is not
-// refused as a duplicate of itself. Three cases remain uncertain:
+// becomes the primary. The call then connects to the host that accepts writes and tries again,
+// for 30 seconds or until its context is done. If the answer to a commit was lost, the call
+// finds out whether the commit succeeded. So no document is written twice, and an insert is
+// not refused as a duplicate of itself. Three cases remain uncertain:
 //
 //   - Delete and SwapMany: if a document that was to be deleted does not exist after the
 //     connection was lost, nobody can tell whether this call or another one deleted it. The
@@ -33,8 +33,9 @@
 // # Poolers
 //
 // Some poolers lend out a server connection for one transaction at a time, for example
-// pgbouncer with pool_mode = transaction. Open detects such a pooler; nothing has to be configured.
-// Statements are then not kept prepared, and signals (see [store.Signaler]) do not arrive.
+// pgbouncer with pool_mode = transaction. Open detects such a pooler; nothing has to be
+// configured. Statements are then not kept prepared, and signals (see [store.Signaler]) do not
+// arrive.
 //
 // # The tables
 //
@@ -46,10 +47,10 @@
 //		call bigint NOT NULL)
 //
 // _id is the key, encoded so that the order of the bytes is that of the keys: a tag, then the
-// number, the string or the 12 bytes of the ObjectId. The tag of ObjectIds is 30 in hexadecimal. A
-// range of keys is therefore a scan of the primary key. A string that is an _id has at most
-// 2,600 bytes. doc is the whole document as BSON, including its _id. call is a random
-// number that identifies the call that inserted the document.
+// number, the string or the 12 bytes of the ObjectId. The tag of ObjectIds is 30 in
+// hexadecimal. A range of keys is therefore a scan of the primary key. A string that is an _id
+// has at most 2,600 bytes. doc is the whole document as BSON, including its _id. call is a
+// random number that identifies the call that inserted the document.
 //
 // The table has the name of the collection, with two exceptions. If the name begins with ^,
 // the table's name has ^0 before it. If the name has more than 63 bytes, PostgreSQL's limit, the

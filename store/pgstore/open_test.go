@@ -12,8 +12,8 @@ import (
 	"github.com/oidkit/oid/store/pgstore"
 )
 
-// TestOpenRefuses: the error says in one sentence what is wrong with the server or the URL. It contains
-// the address and not the password.
+// TestOpenRefuses: the error says in one sentence what is wrong with the server or the URL. It
+// contains the address and not the password.
 func TestOpenRefuses(t *testing.T) {
 	server := testenv.SharedPostgres(t)
 	silent, hangsUp := listen(t, func(c net.Conn) { t.Cleanup(func() { c.Close() }) }), listen(t, func(c net.Conn) {
@@ -41,8 +41,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// listen accepts connections until the test ends, and calls serve with one after the other. It returns
-// its address.
+// listen accepts connections until the test ends, and calls serve with one after the other. It
+// returns its address.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,8 +62,8 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// TestCloseDoesNotWaitForASilentServer: Close does not wait long for a server that does not close its
-// connections, including the connection of Listen.
+// TestCloseDoesNotWaitForASilentServer: Close does not wait long for a server that does not
+// close its connections, including the connection of Listen.
 func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	server := testenv.SharedPostgres(t)
 	cable := testenv.NewCable(t, server.Addr)

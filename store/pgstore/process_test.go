@@ -147,8 +147,8 @@ func awaitProgress(t *testing.T, writers []*writer) {
 	}
 }
 
-// checkStored checks that all acknowledged documents are stored, once. A document whose answer was lost
-// may or may not be stored.
+// checkStored checks that all acknowledged documents are stored, once. A document whose answer
+// was lost may or may not be stored.
 func checkStored(t *testing.T, s store.Store, collection string, acknowledged []string) {
 	t.Helper()
 	stored := map[string]bool{}
@@ -170,8 +170,8 @@ func checkStored(t *testing.T, s store.Store, collection string, acknowledged []
 	t.Logf("%d documents acknowledged, %d stored", len(acknowledged), len(stored))
 }
 
-// startWriters starts eight writers and waits until each has stored a document. stop ends them and
-// returns the ids of all acknowledged documents.
+// startWriters starts eight writers and waits until each has stored a document. stop ends them
+// and returns the ids of all acknowledged documents.
 func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []string) {
 	t.Helper()
 	var stops []func() []string
@@ -189,9 +189,9 @@ func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []st
 	}
 }
 
-// TestServerKilled repeatedly kills and restarts the server while eight processes insert documents. All
-// acknowledged documents must be stored, none twice, and the processes must continue
-// without help.
+// TestServerKilled repeatedly kills and restarts the server while eight processes insert
+// documents. All acknowledged documents must be stored, none twice, and the processes must
+// continue without help.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	server := testenv.Postgres(t)

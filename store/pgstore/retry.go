@@ -22,9 +22,9 @@ const (
 )
 
 // do calls work with a connection. If work fails for a temporary reason (a deadlock, a
-// serialization failure, a lost connection), do calls it again, for at most retryFor. unclear is true
-// if the answer to an earlier call of work was lost, so that call may have been committed. The
-// error is one of explain.
+// serialization failure, a lost connection), do calls it again, for at most retryFor. unclear
+// is true if the answer to an earlier call of work was lost, so that call may have been
+// committed. The error is one of explain.
 func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
 	unclear := false
 	var end time.Time
@@ -136,8 +136,8 @@ func nilIfMissing(err error) error {
 	return err
 }
 
-// explain adds advice to an error of PostgreSQL. It returns the context's error if ctx is done, and
-// [store.ErrClosed] if the store is closed.
+// explain adds advice to an error of PostgreSQL. It returns the context's error if ctx is
+// done, and [store.ErrClosed] if the store is closed.
 func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

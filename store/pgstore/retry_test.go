@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestFailures: after which errors a call is tried again, and after which the failed attempt may have
-// had its effect.
+// TestFailures: after which errors a call is tried again, and after which the failed attempt
+// may have had its effect.
 func TestFailures(t *testing.T) {
 	server := func(code string) error { return fmt.Errorf("call: %w", &pgconn.PgError{Code: code}) }
 	for _, test := range []struct {

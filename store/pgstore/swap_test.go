@@ -11,8 +11,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// TestSwapsOfOneTransaction: swaps that need several statements are committed together, and refused
-// swaps are reported with their index in the call.
+// TestSwapsOfOneTransaction: swaps that need several statements are committed together, and
+// refused swaps are reported with their index in the call.
 func TestSwapsOfOneTransaction(t *testing.T) {
 	const n = 1800
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))

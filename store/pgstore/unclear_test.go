@@ -13,9 +13,9 @@ import (
 	"github.com/oidkit/oid/store/pgstore"
 )
 
-// TestAnswerIsLost loses the answer to each message of each kind of write in turn. The write must be done
-// once, and the call must succeed. Deletions are the exception: the call reports that the document
-// does not exist, because nobody can tell who deleted it.
+// TestAnswerIsLost loses the answer to each message of each kind of write in turn. The write
+// must be done once, and the call must succeed. Deletions are the exception: the call reports
+// that the document does not exist, because nobody can tell who deleted it.
 func TestAnswerIsLost(t *testing.T) {
 	t.Run("direct", func(t *testing.T) { answerIsLost(t, testenv.SharedPostgres(t).URL()) })
 	t.Run("pgbouncer", func(t *testing.T) { answerIsLost(t, testenv.SharedPgBouncer(t)) })

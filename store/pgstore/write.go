@@ -56,8 +56,8 @@ func (s *database) Delete(ctx context.Context, collection string, key store.Key)
 	return n > 0, err
 }
 
-// deletePage is the number of documents that DeleteRange deletes in one transaction. It is small so
-// that others do not wait long for the locked rows.
+// deletePage is the number of documents that DeleteRange deletes in one transaction. It is
+// small so that others do not wait long for the locked rows.
 const deletePage = 5000
 
 // DeleteRange implements [engine.Database].
@@ -106,10 +106,10 @@ func (s *database) Change(ctx context.Context, collection string, changes []engi
 // fillfactor is the fillfactor of a table whose documents are replaced in bulk, in percent.
 const fillfactor = 50
 
-// setFillfactor sets the fillfactor of the table of a collection, unless it has one. The server then
-// leaves room on each page for the next versions of its documents: a version on the same page
-// needs no new entries in the indexes. setFillfactor acts once for each collection, and ignores
-// errors, for example if another transaction has locked the table.
+// setFillfactor sets the fillfactor of the table of a collection, unless it has one. The
+// server then leaves room on each page for the next versions of its documents: a version on
+// the same page needs no new entries in the indexes. setFillfactor acts once for each
+// collection, and ignores errors, for example if another transaction has locked the table.
 func (s *database) setFillfactor(ctx context.Context, collection string) {
 	if _, done := s.fillfactorSet.LoadOrStore(collection, true); done {
 		return
@@ -154,8 +154,8 @@ func (s *database) swap(ctx context.Context, collection string, changes []engine
 // reflection.
 type blobs = pgtype.FlatArray[[]byte]
 
-// swapping is one transaction that replaces documents, or one that deletes documents, in the order
-// of their keys.
+// swapping is one transaction that replaces documents, or one that deletes documents, in the
+// order of their keys.
 type swapping struct {
 	s          *database
 	ctx        context.Context
@@ -209,8 +209,8 @@ func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 }
 
 // refuse finds out why changes were not made, and refuses them. A change that an earlier
-// attempt has made is not refused: the document then has the new revision, which no other call can
-// have written.
+// attempt has made is not refused: the document then has the new revision, which no other call
+// can have written.
 func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
 	var ids blobs
 	for i, id := range w.ids {

@@ -34,7 +34,8 @@ func (s *Store) OccupyReaders() (release func()) {
 // Reading returns the number of running read queries.
 func (s *Store) Reading() int { return len(s.db.readers) }
 
-// OnFileSystem replaces the function that returns the name of the network file system of a folder.
+// OnFileSystem replaces the function that returns the name of the network file system of a
+// folder.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }
 
 // GiveBackAfter sets the delay between many deletions and making the file smaller.

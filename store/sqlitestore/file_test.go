@@ -178,8 +178,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// If a store is opened for reading while another process is creating the file, the store is empty, and
-// later sees what the other process writes.
+// If a store is opened for reading while another process is creating the file, the store is
+// empty, and later sees what the other process writes.
 func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

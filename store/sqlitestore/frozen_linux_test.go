@@ -20,8 +20,8 @@ import (
 
 func init() { roles["visitor"] = visit }
 
-// visit is a process of a user who may not write to the folder of a store. It runs the commands on
-// its standard input on that store, one per line, and prints one line for each.
+// visit is a process of a user who may not write to the folder of a store. It runs the
+// commands on its standard input on that store, one per line, and prints one line for each.
 func visit(args []string) error {
 	if os.Getuid() == 0 {
 		const nobody = 65534

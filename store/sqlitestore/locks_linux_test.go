@@ -25,9 +25,9 @@ func locked(args []string) error {
 	return err
 }
 
-// TestLocksStay opens a file several times in this process. That must not release the locks of the
-// first store: another process would then believe that it is the only one, and remove the log
-// to which this process is still writing.
+// TestLocksStay opens a file several times in this process. That must not release the locks of
+// the first store: another process would then believe that it is the only one, and remove the
+// log to which this process is still writing.
 func TestLocksStay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")

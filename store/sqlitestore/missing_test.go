@@ -87,9 +87,9 @@ func TestTableDroppedByOthers(t *testing.T) {
 	}
 }
 
-// TestMissingWhileOthersAppear reads a collection that does not exist while another store creates and
-// drops tables. If the schema changes, SQLite prepares a statement again; if it changes once
-// more meanwhile, that fails with another error code.
+// TestMissingWhileOthersAppear reads a collection that does not exist while another store
+// creates and drops tables. If the schema changes, SQLite prepares a statement again; if it
+// changes once more meanwhile, that fails with another error code.
 func TestMissingWhileOthersAppear(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "s.db")

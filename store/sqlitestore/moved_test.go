@@ -41,8 +41,8 @@ func TestFileIsReplaced(t *testing.T) {
 	}
 }
 
-// TestMovedFileHasEverything moves a file while two stores have it open. The moved file must contain all
-// documents, although the -wal file with the latest writes was not moved.
+// TestMovedFileHasEverything moves a file while two stores have it open. The moved file must
+// contain all documents, although the -wal file with the latest writes was not moved.
 func TestMovedFileHasEverything(t *testing.T) {
 	for name, after := range map[string]func(*sqlitestore.Store) error{
 		"write": func(s *sqlitestore.Store) error {
@@ -82,8 +82,9 @@ func TestMovedFileHasEverything(t *testing.T) {
 	}
 }
 
-// TestMovedFileWhileItIsRead moves a file while another process is reading it. The reader keeps SQLite
-// from copying the latest writes into the file, so the error must say where they are.
+// TestMovedFileWhileItIsRead moves a file while another process is reading it. The reader
+// keeps SQLite from copying the latest writes into the file, so the error must say where they
+// are.
 func TestMovedFileWhileItIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)

@@ -16,18 +16,18 @@
 //
 // # Copying the file
 //
-// While a store is open, its latest writes are in the file PATH-wal. So a copy of PATH alone, made
-// with cp for example, lacks them, and a copy of both files may be damaged if a process writes
-// meanwhile. [Store.Backup] copies a store that is in use.
+// While a store is open, its latest writes are in the file PATH-wal. So a copy of PATH alone,
+// made with cp for example, lacks them, and a copy of both files may be damaged if a process
+// writes meanwhile. [Store.Backup] copies a store that is in use.
 //
 // # Moving the file
 //
 // If the file is deleted, moved or replaced while a store is open, the store refuses writes
-// with [store.ErrMoved]: open it again. The first process that notices that PATH does not exist
-// any more copies the latest writes into the moved file, which is then complete. A process notices
-// at its next write, or when it closes the store. If copying fails, the error names the file
-// PATH-wal: move it next to the moved file, and rename it to that file's name followed by -wal.
-// Do the same if all processes are killed before one of them notices.
+// with [store.ErrMoved]: open it again. The first process that notices that PATH does not
+// exist any more copies the latest writes into the moved file, which is then complete. A
+// process notices at its next write, or when it closes the store. If copying fails, the error
+// names the file PATH-wal: move it next to the moved file, and rename it to that file's name
+// followed by -wal. Do the same if all processes are killed before one of them notices.
 //
 // # A folder that is not writable
 //
@@ -53,12 +53,13 @@
 //
 //	CREATE TABLE "events" (_id ANY PRIMARY KEY, doc BLOB NOT NULL) STRICT, WITHOUT ROWID
 //
-// The table has the name of the collection, with ^ before each ^ and each upper-case
-// letter, because names in SQLite are case-insensitive. _id is an INTEGER, a REAL, a TEXT, or
-// a BLOB of 12 bytes for an ObjectId, so that SQLite orders keys as package store does, and
-// a range of keys is a search of the primary key. doc is the whole document as BSON, including its
-// _id. Other programs may change rows if they keep _id and doc consistent. PRAGMA user_version is
-// the version of this format, 1.
+// The table has the name of the collection, with ^ before each ^ and each upper-case letter,
+// because names in SQLite are case-insensitive. If the name begins with sqlite_, which SQLite
+// reserves, the table's name has ^0 before it. _id is an INTEGER, a REAL, a TEXT, or a BLOB
+// of 12 bytes for an ObjectId, so that SQLite orders keys as package store does, and a range
+// of keys is a search of the primary key. doc is the whole document as BSON, including its
+// _id. Other programs may change rows if they keep _id and doc consistent. PRAGMA user_version
+// is the version of this format, 1.
 package sqlitestore
 
 import (
@@ -124,8 +125,8 @@ const (
 	// recognizes its own files: "oid1".
 	applicationID = 0x6F696431
 
-	// formatVersion is the value of PRAGMA user_version. It must be increased by any change of the
-	// format that older versions of this package would misread.
+	// formatVersion is the value of PRAGMA user_version. It must be increased by any change of
+	// the format that older versions of this package would misread.
 	formatVersion = 1
 )
 

@@ -205,8 +205,8 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// writeForever inserts documents and prints their ids. It prints a line after the documents of that
-// line were stored.
+// writeForever inserts documents and prints their ids. It prints a line after the documents of
+// that line were stored.
 func writeForever(args []string) error {
 	ctx := context.Background()
 	s, err := sqlitestore.Open(ctx, args[0], nil)

@@ -148,8 +148,8 @@ func TestCountEndsWithItsContext(t *testing.T) {
 	t.Error("no Count ended with its context")
 }
 
-// If the store is closed while Find is between two pages, the sequence ends with an error, so that
-// its caller does not believe that it has seen all documents.
+// If the store is closed while Find is between two pages, the sequence ends with an error, so
+// that its caller does not believe that it has seen all documents.
 func TestFindEndsWhenTheStoreIsClosed(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	docs := make([]any, 3000)

@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// TestSpaceIsGivenBack: a file becomes small soon after most of its documents were deleted, with any
-// method, while it is in use. The remaining documents are unharmed.
+// TestSpaceIsGivenBack: a file becomes small soon after most of its documents were deleted,
+// with any method, while it is in use. The remaining documents are unharmed.
 func TestSpaceIsGivenBack(t *testing.T) {
 	testenv.WithoutRace(t)
 	const n, kept = 20_000, 1_000
@@ -71,7 +71,8 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestSpaceIsGivenBackOnce: the file is made smaller once after many calls, at the latest by Close.
+// TestSpaceIsGivenBackOnce: the file is made smaller once after many calls, at the latest by
+// Close.
 func TestSpaceIsGivenBackOnce(t *testing.T) {
 	const n, calls = 10_000, 2
 	path := filepath.Join(t.TempDir(), "s.db")

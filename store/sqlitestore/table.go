@@ -11,8 +11,9 @@ func table(collection string) string {
 	return `"` + strings.ReplaceAll(encode(collection), `"`, `""`) + `"`
 }
 
-// encode returns the name of the table of a collection. Names in SQLite are case-insensitive and may
-// not begin with sqlite_, so ^ is put before each upper-case letter, and ^0 before sqlite_.
+// encode returns the name of the table of a collection. Names in SQLite are case-insensitive
+// and may not begin with sqlite_, so ^ is put before each upper-case letter, and ^0 before
+// sqlite_.
 func encode(collection string) string {
 	var b strings.Builder
 	if strings.HasPrefix(collection, "sqlite_") {

@@ -22,8 +22,8 @@ func document(t *testing.T, key int, size int) bson.Raw {
 	return raw
 }
 
-// refusing returns a function for the parameter put. It appends the size of each batch to batches, and
-// refuses the rows with these keys.
+// refusing returns a function for the parameter put. It appends the size of each batch to
+// batches, and refuses the rows with these keys.
 func refusing(ordered bool, batches *[]int, keys ...int64) func(*engine.Batch) ([]store.RefusedItem, error) {
 	return func(b *engine.Batch) (refused []store.RefusedItem, err error) {
 		rows := b.Rows()
@@ -64,8 +64,8 @@ func TestInsertManyInBatches(t *testing.T) {
 	}
 }
 
-// TestInsertManyRefuses inserts documents in two batches. Some are refused by put, and others because
-// they are not valid documents.
+// TestInsertManyRefuses inserts documents in two batches. Some are refused by put, and others
+// because they are not valid documents.
 func TestInsertManyRefuses(t *testing.T) {
 	docs := make([]any, 10_010)
 	for i := range docs {
@@ -103,8 +103,8 @@ func TestInsertManyRefuses(t *testing.T) {
 	}
 }
 
-// TestFailureLeavesRestUndone: if the second batch fails, the first one is reported as stored, and
-// the third one is not tried.
+// TestFailureLeavesRestUndone: if the second batch fails, the first one is reported as stored,
+// and the third one is not tried.
 func TestFailureLeavesRestUndone(t *testing.T) {
 	gone := errors.New("the server is gone")
 	docs, swaps := make([]any, 25_000), make([]store.Swap, 25_000)
@@ -133,8 +133,8 @@ func TestFailureLeavesRestUndone(t *testing.T) {
 	}
 }
 
-// TestSwapManyInBatches passes swaps with descending keys. put must get them with ascending keys, in
-// batches that are not too large.
+// TestSwapManyInBatches passes swaps with descending keys. put must get them with ascending
+// keys, in batches that are not too large.
 func TestSwapManyInBatches(t *testing.T) {
 	for _, test := range []struct {
 		swaps, size int

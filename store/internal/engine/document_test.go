@@ -33,8 +33,8 @@ func TestInsertion(t *testing.T) {
 	}
 }
 
-// FuzzInsertion passes arbitrary bytes to Insertion. If they are accepted, the result must be valid
-// for the BSON library, and a second call must not change it.
+// FuzzInsertion passes arbitrary bytes to Insertion. If they are accepted, the result must be
+// valid for the BSON library, and a second call must not change it.
 func FuzzInsertion(f *testing.F) {
 	for _, doc := range testenv.Documents(false) {
 		if len(doc) < 1000 {

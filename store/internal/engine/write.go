@@ -30,8 +30,8 @@ func (r Row) Duplicate() store.RefusedItem {
 	return store.RefusedItem{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
 }
 
-// Batch is the documents of InsertMany that an engine inserts together. A document is
-// prepared (marshaled and checked) when the engine takes it, with Next or Rows. The rows are valid
+// Batch is the documents of InsertMany that an engine inserts together. A document is prepared
+// (marshaled and checked) when the engine takes it, with Next or Rows. The rows are valid
 // until [Database.Insert] returns.
 type Batch struct {
 	// Careful is scratch space for the engine, kept between the batches of a call. It is

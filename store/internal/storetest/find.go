@@ -141,8 +141,8 @@ func testFindOfMany(t testing.TB, s store.Store) {
 	}
 }
 
-// testFindInsideFind calls methods of the store inside the loop of Find, and changes the documents
-// that Find has returned.
+// testFindInsideFind calls methods of the store inside the loop of Find, and changes the
+// documents that Find has returned.
 func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
 	keys := make([]store.Key, n)
@@ -254,8 +254,8 @@ func testDeleteRange(t testing.TB, s store.Store) {
 	}
 }
 
-// testEmptiedCollection: a collection exists from its first document on, also after all its documents
-// were deleted.
+// testEmptiedCollection: a collection exists from its first document on, also after all its
+// documents were deleted.
 func testEmptiedCollection(t testing.TB, s store.Store) {
 	ctx, key := t.Context(), store.IntKey(1)
 	var want []string

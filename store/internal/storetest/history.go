@@ -247,9 +247,9 @@ func (c *client) swapMany(ctx context.Context) error {
 	return err
 }
 
-// testSwapHistories lets several clients write a few documents at the same time, with every method,
-// and checks that the history is linearizable. All clients read before any of them writes, so
-// that their writes conflict even on a single processor.
+// testSwapHistories lets several clients write a few documents at the same time, with every
+// method, and checks that the history is linearizable. All clients read before any of them
+// writes, so that their writes conflict even on a single processor.
 func testSwapHistories(t testing.TB, s store.Store) {
 	const rounds = 150
 	begin := time.Now()

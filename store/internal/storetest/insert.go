@@ -179,8 +179,8 @@ func testInsertManyOrdered(t testing.TB, s store.Store) {
 	}
 }
 
-// testInsertManyOrderedTaken: an ordered InsertMany stops at a document whose key is taken, whether
-// the keys after it are smaller or greater.
+// testInsertManyOrderedTaken: an ordered InsertMany stops at a document whose key is taken,
+// whether the keys after it are smaller or greater.
 func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 	sizes := []int{9, 99, 301}
 	if o.Common {

@@ -11,8 +11,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// testGetMany gives GetMany existing and missing keys, more than an engine puts into one statement.
-// Each document must be at the index of its key, and nil at the index of a missing key.
+// testGetMany gives GetMany existing and missing keys, more than an engine puts into one
+// statement. Each document must be at the index of its key, and nil at the index of a missing
+// key.
 func testGetMany(t testing.TB, s store.Store) {
 	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.IntKey(1), store.IntKey(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
@@ -56,8 +57,8 @@ func testGetMany(t testing.TB, s store.Store) {
 	}
 }
 
-// testFindMany gives FindMany more ranges than an engine puts into one statement. For each range, it
-// must return the documents that Find returns.
+// testFindMany gives FindMany more ranges than an engine puts into one statement. For each
+// range, it must return the documents that Find returns.
 func testFindMany(t testing.TB, s store.Store) {
 	if docs, err := s.FindMany(t.Context(), "c", make([]store.Range, 2), 0); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)

@@ -24,8 +24,8 @@ type machine struct {
 	old        []bson.Raw // documents that were read earlier, to be swapped
 }
 
-// testStateMachine makes the same random changes to a collection and to a sorted map, and looks for
-// a difference between them.
+// testStateMachine makes the same random changes to a collection and to a sorted map, and
+// looks for a difference between them.
 func testStateMachine(t testing.TB, s store.Store) {
 	runs := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -266,8 +266,8 @@ func (m *machine) Find(r *rapid.T) {
 	}
 }
 
-// Check compares the number of documents, and one of them, with the model. rapid calls it after each
-// step.
+// Check compares the number of documents, and one of them, with the model. rapid calls it
+// after each step.
 func (m *machine) Check(r *rapid.T) {
 	if n, err := m.s.Count(r.Context(), m.collection, store.Range{}); n != int64(len(m.keys)) || err != nil {
 		r.Fatalf("Count = %d, %v, want %d", n, err, len(m.keys))

@@ -29,8 +29,8 @@ func TestFaulty(t *testing.T) {
 	Run(t, func(*testing.T) store.Store { return newFaulty() }, nil)
 }
 
-// TestOneProcessor runs the concurrent tests on one processor, which runs their goroutines one after
-// another.
+// TestOneProcessor runs the concurrent tests on one processor, which runs their goroutines one
+// after another.
 func TestOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range checks(Options{}) {
@@ -184,8 +184,8 @@ func mutants() []mutant {
 	return all
 }
 
-// TestMutants runs each mutant with its check, which must fail. If it passes, an engine could have
-// the same fault without failing the suite.
+// TestMutants runs each mutant with its check, which must fail. If it passes, an engine could
+// have the same fault without failing the suite.
 func TestMutants(t *testing.T) {
 	testenv.WithoutRace(t)
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
@@ -251,8 +251,8 @@ func ignoresContext(call string) func(*faulty) {
 	return begins(call, func(w *work) { w.ctx = context.WithoutCancel(w.ctx) })
 }
 
-// accepts returns a fault: instead of documents that must be refused with target, an empty document
-// is stored.
+// accepts returns a fault: instead of documents that must be refused with target, an empty
+// document is stored.
 func accepts(target error) func(*faulty) {
 	return func(f *faulty) {
 		f.asked = func(_ string, doc any) any {
@@ -293,8 +293,8 @@ func after(bound store.Key) store.Key {
 	return bound // the zero Key has no next one
 }
 
-// keepsGiven returns a fault: a call keeps the caller's bytes instead of a copy, so that Get returns
-// changes that the caller has made to them.
+// keepsGiven returns a fault: a call keeps the caller's bytes instead of a copy, so that Get
+// returns changes that the caller has made to them.
 func keepsGiven(call string) func(*faulty) {
 	return func(f *faulty) {
 		type given struct{ raw, before bson.Raw }
@@ -314,8 +314,8 @@ func keepsGiven(call string) func(*faulty) {
 	}
 }
 
-// givesOneCopy returns a fault: a call returns the same bytes of a document to all callers, so that
-// each sees the changes of the others.
+// givesOneCopy returns a fault: a call returns the same bytes of a document to all callers, so
+// that each sees the changes of the others.
 func givesOneCopy(call string) func(*faulty) {
 	return func(f *faulty) {
 		copies := map[string]bson.Raw{}

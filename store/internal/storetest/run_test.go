@@ -23,8 +23,8 @@ func TestSkipped(t *testing.T) {
 	}, nil)
 }
 
-// TestRunFailsIfNothingRuns: the suite fails if all tests that -run selects are skipped, or if -run
-// selects none.
+// TestRunFailsIfNothingRuns: the suite fails if all tests that -run selects are skipped, or if
+// -run selects none.
 func TestRunFailsIfNothingRuns(t *testing.T) {
 	for selected, want := range map[string]string{
 		"^TestSkipped$/^Find":            "-v says why",

@@ -72,8 +72,8 @@ func deleteOld(ctx context.Context, s store.Store, collection string, old bson.R
 	return err
 }
 
-// testSwapNoticesEveryWrite writes a document between a read and a swap, with each method, also so
-// that the document is afterwards as it was before.
+// testSwapNoticesEveryWrite writes a document between a read and a swap, with each method,
+// also so that the document is afterwards as it was before.
 func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	for name, write := range map[string]func(old bson.Raw) error{

@@ -80,9 +80,9 @@ type Line struct {
 	size int64 // in bytes
 }
 
-// Batches returns the lines of in, in batches: while the caller handles a batch, Batches reads the
-// next one. Empty lines are left out. If in fails or ctx is done, the sequence ends with that
-// error.
+// Batches returns the lines of in, in batches: while the caller handles a batch, Batches reads
+// the next one. Empty lines are left out. If in fails or ctx is done, the sequence ends with
+// that error.
 func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	return func(yield func([]Line, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -131,8 +131,8 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 
 var errLongLine = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 
-// readLines calls use for each line of in that is not empty, until ctx is done. It returns the error
-// of in.
+// readLines calls use for each line of in that is not empty, until ctx is done. It returns the
+// error of in.
 func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for number := 1; ctx.Err() == nil; number++ {
