@@ -147,8 +147,8 @@ func databaseName(uri string) (string, error) {
 // ends sessions on the server, which otherwise expire.
 const closeTime = time.Second
 
-// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. Close
-// waits for a server that does not answer for at most one second.
+// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. If the
+// server does not answer, Close waits for at most one second.
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil

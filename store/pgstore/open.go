@@ -235,8 +235,8 @@ func hosts(config *pgx.ConnConfig) string {
 // signals and the orderly end of the connections are lost then.
 const closeTime = time.Second
 
-// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. Close
-// waits for a server that does not answer for at most one second. It always returns nil.
+// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. If the
+// server does not answer, Close waits for at most one second. It always returns nil.
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil

@@ -134,9 +134,9 @@ const (
 // folder, which must exist. With o.ReadOnly, Open creates nothing, and the error for a missing
 // file wraps [fs.ErrNotExist]. A nil o means the zero Options.
 //
-// Open returns an error if path is a folder, if the file is not a SQLite database, belongs
-// to another program, was written by a newer version of this package, or is on a network file
-// system, and, unless o.ReadOnly is set, if the file is not writable.
+// Open refuses a folder, a file that is not a SQLite database, the database of another
+// program or of a newer version of this package, and a file on a network file system. Without
+// o.ReadOnly, it also refuses a file that is not writable.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
 	if s.options.networkFS == nil {
