@@ -8,7 +8,7 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Census returns r.
+// Census converts r.
 func Census(r *census.Report) wire.Census {
 	return wire.Census{
 		Version: wire.CensusVersion, CollectionCensus: collectionCensus(r), Collections: each.Of(r.Collections, collectionCensus),
@@ -52,7 +52,7 @@ func event(e census.Event) wire.Event {
 	return out
 }
 
-// Difference returns d.
+// Difference converts d.
 func Difference(d *census.Difference) wire.Difference {
 	return wire.Difference{
 		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both,

@@ -1,5 +1,6 @@
-// Package towire translates the values of the other packages into the JSON types
-// of package server/wire, for the server and for the command's --json.
+// Package towire converts values of other packages to the JSON types of package
+// server/wire, for the server and for --json of the command. Most functions are named after
+// the type that they return.
 package towire
 
 import (
@@ -19,8 +20,8 @@ import (
 // TimedID returns id with its creation time.
 func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id.Time()} }
 
-// Range returns r with its queries for an SQL column of the given name. Unless process
-// is empty, they are for the ids with this process value.
+// Range returns r and queries for its ids. column is the name of the column in SQL queries.
+// If process is not empty, the queries match only ids with this process value or block.
 func Range(r objectid.Range, column, process string) wire.Range {
 	out := wire.Range{From: bound(r.From), To: bound(r.To), Queries: []wire.Query{}}
 	for _, f := range query.Languages {
@@ -38,7 +39,7 @@ func bound(id objectid.ID) *wire.TimedID {
 	return new(TimedID(id))
 }
 
-// Inspection returns what r says.
+// Inspection converts r.
 func Inspection(r inspect.Report) wire.Inspection {
 	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each.Of(r.Readings, func(reading inspect.Reading) wire.Reading {
 		return wire.Reading{
@@ -48,15 +49,16 @@ func Inspection(r inspect.Report) wire.Inspection {
 	})}
 }
 
-// Inspections writes inspections as JSON. Most of a line is the same as in the one before,
-// which it remembers. The zero value is ready to use, by one goroutine.
+// Inspections writes inspections as JSON. It is fast because it remembers the JSON of parts
+// that inspections have in common. The zero value is ready to use. It must not be used by
+// several goroutines at once.
 type Inspections struct {
 	time   phrase.Memo[time.Time]
 	heads  phrase.Memo[Head]
 	fields phrase.Memo[field]
 }
 
-// Head is what readings of several ids have in common.
+// Head is the part of a reading that readings of several ids have in common.
 type Head struct {
 	Format  inspect.Format
 	Variant string
@@ -64,17 +66,18 @@ type Head struct {
 	Reason  string
 }
 
-// HeadOf returns that of r.
+// HeadOf returns the head of r.
 func HeadOf(r *inspect.Reading) Head { return Head{r.Format, r.Variant, r.Verdict, r.Reason} }
 
-// field is what fields of several ids have in common.
+// field is the part of a field that fields of several ids have in common.
 type field struct {
 	name      string
 	bit, bits int
 }
 
-// Append appends r, which was found in a text, as the line of JSON that encoding/json makes
-// of [Inspection], in a fraction of the time.
+// Append appends the inspection r of an id that was found in a text, as a line of JSON. The
+// line is the one that encoding/json makes of the result of [Inspection], but takes a
+// fraction of the time. trace may be nil.
 func (in *Inspections) Append(b []byte, r inspect.Report, found wire.Found, trace *wire.Trace) []byte {
 	b = appendString(append(b, `{"found":{"source":`...), found.Source)
 	b = strconv.AppendInt(append(b, `,"line":`...), int64(found.Line), 10)
@@ -101,7 +104,7 @@ func (in *Inspections) Append(b []byte, r inspect.Report, found wire.Found, trac
 				b = append(b, ',')
 			}
 			f := &reading.Fields[j]
-			// The slot is another one for each field of an ObjectId.
+			// Each field of an ObjectId has another slot.
 			b = in.fields.Append(b, (3*f.Bit+f.Bits)/8, field{f.Name, f.Bit, f.Bits}, appendField)
 			b = append(append(b, f.Hex...), '"')
 			if f.Number != nil {
@@ -118,13 +121,13 @@ func (in *Inspections) Append(b []byte, r inspect.Report, found wire.Found, trac
 	return append(b, "}\n"...)
 }
 
-// appendHead appends h up to the value of the time.
+// appendHead appends the JSON of a reading with head h, up to the value of its time.
 func appendHead(b []byte, h Head) []byte {
 	b = appendJSON(b, wire.Reading{Format: string(h.Format), Variant: h.Variant, Verdict: string(h.Verdict), Reason: h.Reason})
 	return bytes.TrimSuffix(b, []byte(`null,"fields":null}`))
 }
 
-// appendField appends f up to the digits of its value.
+// appendField appends the JSON of a field f, up to the digits of its value.
 func appendField(b []byte, f field) []byte {
 	b = appendJSON(b, wire.Field{Name: f.name, Bit: f.bit, Bits: f.bits})
 	return bytes.TrimSuffix(b, []byte(`"}`))
@@ -154,7 +157,7 @@ func appendJSON(b []byte, v any) []byte {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // all of package wire is JSON
+		panic(err) // all types of package wire can be encoded
 	}
 	return append(b, bytes.TrimRight(out.Bytes(), "\n")...)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Process returns s.
+// Process converts s.
 func Process(s registry.Status) wire.Process {
 	out := wire.Process{
 		Member: string(s.Key()), GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels,
@@ -53,8 +53,8 @@ func claim(a registry.Adopted) wire.Adopted {
 	}
 }
 
-// Registered returns what p needs after its registration. The rivals are other live
-// processes with its process value.
+// Registered returns the answer to a request about p. rivals are other live processes with
+// the same process value.
 func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 	out := wire.Registered{
 		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: each.Of(p.Adopted, claim), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
@@ -65,13 +65,13 @@ func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 	return out
 }
 
-// Processes returns all; never nil.
+// Processes converts all. The result is never nil.
 func Processes(all []registry.Status) []wire.Process {
 	return each.Of(all, Process)
 }
 
-// Names returns the GPID of each, with its host and member key after it where several have
-// the same GPID.
+// Names returns the GPID of each process, for people. If several have the same GPID, their
+// host and member key follow it.
 func Names(all []registry.Status) []string {
 	times := map[gpid.GPID]int{}
 	for _, s := range all {
@@ -85,16 +85,16 @@ func Names(all []registry.Status) []string {
 	})
 }
 
-// GPIDs returns the texts of all; never nil.
+// GPIDs returns the texts of all. The result is never nil.
 func GPIDs(all []gpid.GPID) []string { return each.Of(all, gpid.GPID.String) }
 
-// Sample returns s of a member, which may be empty. The sample before it may be nil; it
-// gives the processors in use between them.
+// Sample converts a load sample of a member. before is the previous sample of the member,
+// from which the processors in use are computed. before may be nil, and member may be empty.
 func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
 	return wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load), Processors: measured(registry.CPUUsed(before, &s))}
 }
 
-// Trace returns t.
+// Trace converts t.
 func Trace(t registry.Trace) wire.Trace {
 	out := wire.Trace{
 		TimedID: TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
@@ -115,7 +115,7 @@ func Trace(t registry.Trace) wire.Trace {
 	return out
 }
 
-// Load returns l without what was not measured.
+// Load converts l. Values that were not measured become nil.
 func Load(l registry.Load) wire.Load {
 	return wire.Load{
 		CPUSeconds: measured(l.CPU.Seconds()), MemoryBytes: measured(l.RSS), HeapBytes: measured(l.Heap),
@@ -123,7 +123,8 @@ func Load(l registry.Load) wire.Load {
 	}
 }
 
-// measured returns n, or nil if n is below 0, as registry.Unmeasured.
+// measured returns a pointer to n. It returns nil if n is negative, such as
+// registry.Unmeasured.
 func measured[N int64 | float64](n N) *N {
 	if n < 0 {
 		return nil
@@ -131,7 +132,7 @@ func measured[N int64 | float64](n N) *N {
 	return &n
 }
 
-// FromLoad returns l with registry.Unmeasured for what is absent.
+// FromLoad converts l. Values that are nil become registry.Unmeasured.
 func FromLoad(l wire.Load) registry.Load {
 	none := int64(registry.Unmeasured)
 	count := func(n *int64) int64 { return *cmp.Or(n, &none) }
@@ -147,8 +148,8 @@ func FromLoad(l wire.Load) registry.Load {
 	return out
 }
 
-// LoadTexts returns the numbers of l for people, as "memory 11 MiB" and "13 files",
-// without what was not measured and without times that the process has used.
+// LoadTexts returns the values of l for people, such as "memory 11 MiB" and "13 files". It
+// leaves out processor time, and values that were not measured.
 func LoadTexts(l registry.Load) (out []string) {
 	for _, f := range registry.LoadFields() {
 		switch n := *f.Of(&l); {
@@ -162,7 +163,7 @@ func LoadTexts(l registry.Load) (out []string) {
 	return out
 }
 
-// Lock returns s.
+// Lock converts s.
 func Lock(s lock.Status) wire.Lock {
 	out := wire.Lock{Name: s.Name}
 	if !s.Held {
@@ -176,17 +177,18 @@ func Lock(s lock.Status) wire.Lock {
 		GPID: s.Owner.Process.String(), Lease: s.Owner.ID, Fence: s.Fence, Since: s.Since,
 		Host: s.Holder.Host, PID: s.Owner.Process.PID(), Command: s.Holder.Command, State: string(s.Holder.State),
 	}
-	if s.TTL > 0 { // else the kernel knows the holder, and nobody counts the waiters
+	if s.TTL > 0 { // otherwise the kernel holds the lock, and does not tell how many wait
 		out.Holder.TTLSeconds = new(s.TTL.Seconds())
 		out.Waiters = &s.Waiters
 	}
 	return out
 }
 
-// Locks returns all; never nil.
+// Locks converts all. The result is never nil.
 func Locks(all []lock.Status) []wire.Lock { return each.Of(all, Lock) }
 
-// LockStatus returns s with the slots of [lock.HeldSlots] and the runs of [lock.Runs].
+// LockStatus converts s, the slots that [lock.HeldSlots] returns, and the runs that
+// [lock.Runs] returns.
 func LockStatus(s lock.Status, slots []lock.Status, runs []lock.Run) wire.LockStatus {
 	out := wire.LockStatus{Lock: Lock(s), Slots: Locks(slots)}
 	for _, r := range runs {

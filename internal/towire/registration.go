@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Registration returns the request that records the process g, which has created ids with a
-// layout, on a server.
+// Registration returns the request that adopts the process g on a server. ids are its
+// evidence ids, which have the given layout.
 func Registration(g gpid.GPID, ids []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) wire.Registration {
 	out := wire.Registration{
 		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()),
@@ -24,8 +24,8 @@ func Registration(g gpid.GPID, ids []objectid.ID, layout objectid.Layout, o *reg
 	return out
 }
 
-// FromRegistration returns what r says of a process besides its GPID: the ids that it has
-// created, their layout, and its description.
+// FromRegistration returns what r says about a process, except its GPID: its evidence ids,
+// their layout, and its description.
 func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) {
 	o = &registry.RemoteOptions{
 		Key: r.Key, StartUnknown: r.Started.IsZero(),
@@ -40,17 +40,17 @@ func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.
 	return r.EvidenceIDs, Layout(r.Layout), o
 }
 
-// Layout returns the layout with a name of the API; the empty name is the default.
+// Layout returns the layout with this name in the API. The empty name means modern.
 func Layout(name string) (layout objectid.Layout) {
-	_ = layout.UnmarshalText([]byte(name)) // whose error is that of the empty name
+	_ = layout.UnmarshalText([]byte(name)) // fails only for the empty name
 	return layout
 }
 
-// Seconds returns a number of seconds as a duration.
+// Seconds converts a number of seconds to a duration.
 func Seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// kernel returns how the kernel identifies a process and its program, or nil if that is not
-// known.
+// kernel returns the identity of a process in the kernel and its program, or nil if it is
+// not known.
 func kernel(p gpid.Process, program uint32) *wire.Kernel {
 	if p == (gpid.Process{}) {
 		return nil

@@ -1,5 +1,6 @@
-// Package page draws the page of a server: functions from values to nodes of HTML. It
-// knows no request, no registry and no store; package server fills in the values.
+// Package page renders the web page of a server. Package server gets the values from the
+// registry, the store and the locks, and the functions of this package return HTML nodes
+// for them. A view is one of the tabs: Ids, Ranges, Census, Processes, Locks.
 package page
 
 import (
@@ -20,20 +21,20 @@ import (
 	"github.com/oidkit/oid/internal/report"
 )
 
-// Site is what all pages of a server have in common. Its methods return the contents of
-// the views, and [Site.Frame] a whole page. Every link is written by [Site.URL].
+// Site has what all pages of a server have in common. [Site.Frame] returns a whole page, and
+// most other methods return the contents of one view. Any number of goroutines may share it.
 type Site struct {
-	Base       string // path of the URL of the server, without a slash at its end; empty without one
-	Version    string // of the program; may be empty
+	Base       string // path of the server's URL without a slash at its end; empty for the root
+	Version    string // version of the program; may be empty
 	Registry   bool   // the server has a registry
-	StoreName  string // what the registry is stored in, for people; may be empty
+	StoreName  string // name of the store, such as PostgreSQL; may be empty
 	ShowsLocks bool   // the server shows locks
 
 	fixed sync.Map // see once
 }
 
-// once returns a part of pages that is the same on all of them, as HTML. The name tells
-// the parts apart: there are few.
+// once renders a part that is the same on every page, and returns it from then on. name
+// identifies the part.
 func (s *Site) once(name string, part func() g.Node) g.Node {
 	if n, ok := s.fixed.Load(name); ok {
 		return n.(g.Node)
@@ -43,15 +44,16 @@ func (s *Site) once(name string, part func() g.Node) g.Node {
 	return n
 }
 
-// URL returns the URL of a path of the server, which begins with a slash.
+// URL returns the URL of a path on the server. The path begins with a slash. Every link of a
+// page must be made by URL.
 func (s *Site) URL(path string) string { return s.Base + path }
 
-// view is one part of the page.
+// view is the path and the name of a view.
 type view struct {
 	Path, Name string
 }
 
-// views returns the views that the server has.
+// views returns all views of the server.
 func (s *Site) views() []view {
 	all := []view{{"/", "Ids"}, {"/range", "Ranges"}, {"/census", "Census"}, {"/processes", "Processes"}}
 	if s.ShowsLocks {
@@ -60,12 +62,12 @@ func (s *Site) views() []view {
 	return all
 }
 
-// Frame is a page around the contents of a view.
+// Frame is the data of a whole page, around the contents of a view.
 type Frame struct {
 	Title    string
-	Current  string    // path of the view; empty for none
-	Session  bool      // the user has logged in, and can log out
-	Now      *Overview // for the head; nil for those who may not see it
+	Current  string    // path of the view; empty if the page is none
+	Session  bool      // the user has logged in, so the page has a button to log out
+	Now      *Overview // shown at the top; nil if the client may not see it
 	Contents g.Node
 }
 
@@ -89,7 +91,7 @@ func (s *Site) Frame(f Frame) g.Node {
 	))
 }
 
-// head is what browsers load.
+// head returns the elements that make the browser load the files of the page.
 func (s *Site) head() g.Node {
 	return g.Group{
 		h.Meta(h.Charset("utf-8")),
@@ -102,7 +104,7 @@ func (s *Site) head() g.Node {
 	}
 }
 
-// way leads to all views, of which the one with the path current is shown.
+// way returns the links to all views. The view with the path current is marked.
 func (s *Site) way(current string) g.Node {
 	key := 0
 	return g.Group{
@@ -115,15 +117,16 @@ func (s *Site) way(current string) g.Node {
 	}
 }
 
-// foot is the version, the description of the API for those who may see it, and the keys.
+// foot returns the version of the program and the keys of the page. If api is set, it also
+// links the description of the API.
 func (s *Site) foot(api bool) g.Node {
 	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), g.If(api, g.Group{g.Text(" · "), h.A(h.Href(s.URL("/openapi.json")), g.Text("HTTP API"))}), h.Span(h.Class("keys"),
 		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
 		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
 }
 
-// Error returns the page of an error with a status, for a request of path. The text says
-// what went wrong. It holds nothing that a stranger may not see.
+// Error returns the page for a request of path that failed with an HTTP status. text says
+// what went wrong. The page shows nothing that needs a token.
 func (s *Site) Error(path string, status int, text string, session bool) g.Node {
 	current := ""
 	for _, v := range s.views()[1:] {
@@ -148,7 +151,7 @@ type Asset struct {
 	Data []byte
 }
 
-// Assets returns the files by name.
+// Assets returns all assets by name.
 var Assets = sync.OnceValue(func() map[string]Asset {
 	out := map[string]Asset{}
 	entries, err := fs.ReadDir(files, "static")
@@ -169,14 +172,15 @@ var Assets = sync.OnceValue(func() map[string]Asset {
 	return out
 })
 
-// Path returns the path of a file. It contains the hash of the content, so that browsers
-// can cache the file.
+// Path returns the path of an asset. It contains the hash of the content, so that browsers
+// can cache the asset forever.
 func Path(name string) string { return "/static/" + Assets()[name].Tag + "/" + name }
 
-// Login is the form, after which the browser goes to next.
+// Login returns the login form. After a login, the browser goes to the path next. If wrong
+// is not empty, the form shows it.
 func (s *Site) Login(next, wrong string) g.Node {
 	return g.Group{
-		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),
+		heading("Log in", g.Text("This server requires a token. Ask its operator for one.")),
 		problem(wrong),
 		h.Form(h.Method("post"), h.Action(s.URL("/login")),
 			h.Input(h.Type("hidden"), h.Name("next"), h.Value(next)),

@@ -14,46 +14,48 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Start is the data of the page.
+// Start is the data of the start page.
 type Start struct {
-	Text    string // as it was pasted
-	Formats string // of the ids that can be read, in words
-	Cards   []Inspected
-	Rows    []Inspected
+	Text    string      // the text that was pasted
+	Formats string      // the formats of ids that can be read, in words
+	Cards   []Inspected // the ids in the text, if there are few: each is shown with all details
+	Rows    []Inspected // the ids in the text, if there are many: each is a row of a table
 	Bad     []BadPiece
-	More    int    // further ids that are not shown
-	NoTrace string // why processes are not shown
+	More    int    // how many further ids are not shown
+	NoTrace string // why no processes are shown; empty if they are
 
-	New *New      // nil for those who may not create ids
-	Now *Overview // of what else there is
+	New *New // nil if the client may not create ids
+	Now *Overview
 
-	result g.Node // as HTML, see PrepareStart
+	result g.Node // rendered by PrepareStart, or nil
 }
 
-// Inspected is one id.
+// Inspected is the data of one id in the pasted text.
 type Inspected struct {
 	wire.Inspection
-	Before, After string
-	// Load is the load of its process in the sample next to the creation time, for people.
+	Before, After string // the text around the id
+	// Load is the load of the process at the creation time, in words.
 	Load []string
-	// Around is the load of its process some minutes before and after that time, from
-	// samples at an interval; nil for one of several ids.
+	// Around is the load of the process some minutes before and after the creation time.
+	// Its points are Interval apart. It is nil if the text has several ids.
 	Around   []Series
 	Interval time.Duration
-	// Queries are for the documents of its second; nil for one of several ids.
+	// Queries find the documents of the same second. It is nil if the text has several
+	// ids.
 	Queries []wire.Query
 }
 
-// BadPiece is a part of the text that is not an id.
+// BadPiece is a part of the pasted text that is not an id.
 type BadPiece struct {
-	Line  int
+	Line  int // from 1
 	Error string
 }
 
-// PrepareStart renders what v shows of the text, for all pages that share it.
+// PrepareStart renders the part of v about the pasted text, so that several pages can
+// share it.
 func (s *Site) PrepareStart(v *Start) { v.result = rendered(s.inspectResult(v)) }
 
-// inspectResult shows what was found in the text.
+// inspectResult shows what was found in the pasted text.
 func (s *Site) inspectResult(v *Start) g.Node {
 	return g.Group{
 		g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
@@ -67,8 +69,8 @@ func (s *Site) inspectResult(v *Start) g.Node {
 	}
 }
 
-// card shows one id: when and by which process it was created, whether that lives, its load
-// then; behind that all its readings.
+// card shows one id: when and by which process it was created, the state of the process, its
+// load at that time, and all readings of the id.
 func (s *Site) card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
@@ -90,13 +92,13 @@ func (s *Site) card(in Inspected) g.Node {
 	)
 }
 
-// says is one line of what an id says. text is for the button that copies; without it
-// there is none.
+// says returns one line about an id. If text is not empty, the line has a button that copies
+// text.
 func says(name, text string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(g.Text(name)), h.Dd(g.If(text != "", h.Data("copy", text)), h.Div(g.Group(value))))
 }
 
-// copyAs offers an id in all notations.
+// copyAs returns a menu that copies an id in one of the notations.
 func copyAs(id objectid.ID) g.Node {
 	return h.Details(h.Class("menu"), h.Summary(h.Class("chip"), g.Text("Copy as")), h.Dl(g.Map(notations, func(n notation) g.Node {
 		text := n.write(id)
@@ -104,7 +106,8 @@ func copyAs(id objectid.ID) g.Node {
 	})))
 }
 
-// idRanges lead to the documents that were created near an id, and by its process.
+// idRanges returns links to the ranges of the documents that were created near an id, and by
+// the same process.
 func (s *Site) idRanges(in *wire.Inspection) g.Node {
 	link := func(name string, from, to time.Time, process string) g.Node {
 		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
@@ -128,8 +131,9 @@ func (s *Site) idRanges(in *wire.Inspection) g.Node {
 	}
 }
 
-// processValue returns the digits of an ObjectId by which it is traced: those of the
-// block of its process, or those between time and counter in its likeliest layout.
+// processValue returns the digits of an ObjectId by which it is traced: the process block
+// of its process or, if it has none, the digits between time and counter in the likeliest
+// layout.
 func processValue(in *wire.Inspection) string {
 	after := in.ID[8:]
 	if in.Trace.Verdict == known {
@@ -153,7 +157,7 @@ func readingNode(r wire.Reading) g.Node {
 	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
 }
 
-// idTable shows many ids, a row each.
+// idTable shows each of many ids in a row.
 func (s *Site) idTable(v *Start) g.Node {
 	return g.Group{
 		soft(g.Textf("%d ids", len(v.Rows)), g.Iff(v.More > 0, func() g.Node {
@@ -207,7 +211,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 
 func soften(text string) g.Node { return h.Span(h.Class("soft"), g.Text(text)) }
 
-// certainty is the verdict on an id whose process was found, in one word.
+// certainty returns the verdict on an id whose process was found, in one word.
 func certainty(t *wire.Trace) string {
 	if t.Certain {
 		return "certain"
@@ -215,7 +219,7 @@ func certainty(t *wire.Trace) string {
 	return t.Verdict
 }
 
-// loadThen is the load in the sample next to the creation time, or why there is none.
+// loadThen shows the load in the sample nearest to the creation time, or why there is none.
 func loadThen(in *Inspected) g.Node {
 	t, at := in.Trace, ""
 	switch {
@@ -231,11 +235,11 @@ func loadThen(in *Inspected) g.Node {
 	return g.Group{load(in.Load), soften(" · sampled " + at)}
 }
 
-// aroundWidth is about the width of a plot beside another, and on a phone.
+// aroundWidth is the approximate width of a plot on a phone, or next to another plot.
 const aroundWidth = 480
 
-// aroundNode is the load of the process around the creation time of an id, as plots with
-// one axis.
+// aroundNode plots the load of the process around the creation time of an id. All plots have
+// the same time axis.
 func aroundNode(in *Inspected) g.Node {
 	if len(in.Around) == 0 || in.Time == nil {
 		return nil
@@ -252,12 +256,13 @@ func aroundNode(in *Inspected) g.Node {
 	return g.If(len(plots) > 0, h.Div(h.Class("pair"), g.Group(plots)))
 }
 
-// processLink leads to the page of a process.
+// processLink returns a link to the page of a process.
 func processLink(s *Site, p *wire.Process) g.Node {
 	return h.A(h.Href(s.URL("/processes/"+p.GPID+"?member="+p.Member)), g.Text(phrase.Shown(p.Name)))
 }
 
-// briefTrace is the process of an id in a row of a table, or the verdict.
+// briefTrace shows the process of an id in a row of a table. If none was found, it shows the
+// verdict.
 func (s *Site) briefTrace(t *wire.Trace) g.Node {
 	if !isFound(t) {
 		return soften(t.Verdict)
@@ -265,8 +270,9 @@ func (s *Site) briefTrace(t *wire.Trace) g.Node {
 	return g.Group{claimedBy(t), processLink(s, &t.Processes[0])}
 }
 
-// isFound reports whether one process is known, or claimed, to have created the id.
+// isFound reports whether the trace names one process, known or claimed.
 func isFound(t *wire.Trace) bool { return t.Verdict == known || t.Verdict == claimed }
 
-// claimedBy is the words before the name of a process: none if it is known.
+// claimedBy returns the words before the name of a process. If the process is known, there
+// are none.
 func claimedBy(t *wire.Trace) g.Node { return g.If(t.Verdict == claimed, soften("claimed by ")) }

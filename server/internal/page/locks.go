@@ -12,25 +12,25 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Locks is the data of the page.
+// Locks is the data of the view of locks.
 type Locks struct {
 	Search string
 	Rows   []wire.Lock
-	Next   string // path of the next page, or empty
-	Error  string
+	Next   string // path of the next page; empty if there is none
+	Error  string // shown instead of the rows
 }
 
-// Locks returns the list of locks with its search.
+// Locks returns the view of locks: a search form and the list.
 func (s *Site) Locks(v *Locks) g.Node {
 	return g.Group{
-		heading("Locks", g.Text("Locks that are held, the process that holds each, and how many wait for it.")),
+		heading("Locks", g.Text("The locks that are held, the process that holds each lock, and how many processes wait for it.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/locks")), h.Data("live", "q"),
 			h.Div(h.Class("fields-row list-by"), searchField("Search", "a name, a host, a command…", v.Search), h.Button(h.Type("submit"), g.Text("Show")))),
 		h.Div(h.ID("result"), h.Data("refresh", ""), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.lockTable(v) })),
 	}
 }
 
-// searchField is the field of a form that searches a list.
+// searchField returns the form field in which a list is searched.
 func searchField(label, placeholder, value string) g.Node {
 	return h.Div(h.Class("search"), h.Label(h.For("q"), g.Text(label)),
 		h.Input(h.ID("q"), h.Name("q"), h.Value(value), h.Placeholder(placeholder), h.MaxLength("200"), h.AutoComplete("off"), g.Attr("spellcheck", "false")))
@@ -71,10 +71,10 @@ func lockRow(l *wire.Lock) g.Node {
 		})))
 }
 
-// unnamedHolder is said of a lock in a file that something else has locked.
+// unnamedHolder describes the holder of a lock in a file that another program has locked.
 const unnamedHolder = "held by a program that does not say who it is, such as flock(1)"
 
-// heldBy names the holder of a lock in a few words.
+// heldBy returns who holds a lock, in a few words.
 func heldBy(l *wire.Lock, now time.Time) string {
 	if l.Holder.GPID == "" {
 		return unnamedHolder

@@ -16,14 +16,14 @@ import (
 
 // The parts that several pages are made of.
 
-// moment writes a time for people.
+// moment formats a time for people.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func bytesText(n int64) string { return humanize.IBytes(uint64(n)) }
 
-// problem says what went wrong, or is nil if text is empty.
+// problem shows what went wrong. It returns nil if text is empty.
 func problem(text string) g.Node {
 	if text == "" {
 		return nil
@@ -37,12 +37,12 @@ func heading(title string, lead ...g.Node) g.Node {
 	return g.Group{h.H1(g.Text(title)), h.P(h.Class("lead soft"), g.Group(lead))}
 }
 
-// panel is a region that scrolls by itself where it is too wide.
+// panel returns a region that scrolls if its content is too wide.
 func panel(class, label string, children ...g.Node) g.Node {
 	return h.Div(h.Class("panel "+class), h.TabIndex("0"), h.Role("region"), h.Aria("label", label), g.Group(children))
 }
 
-// columns is the head of a table.
+// columns returns the head of a table.
 func columns(names ...string) g.Node {
 	return h.THead(h.Tr(g.Map(names, func(name string) g.Node { return h.Th(h.Scope("col"), g.Text(name)) })))
 }
@@ -51,7 +51,7 @@ func timeNode(t time.Time) g.Node {
 	return h.Time(h.DateTime(rfc3339(t)), h.Data("moment", ""), g.Text(moment(t)))
 }
 
-// agoNode is how long ago t is, which the script keeps up to date.
+// agoNode shows how long ago t was. The script of the page keeps it up to date.
 func agoNode(name string, t time.Time) g.Node {
 	return g.El(name, h.Data("ago", rfc3339(t)), g.Text(phrase.Ago(t, time.Now())))
 }
@@ -65,7 +65,7 @@ func fields(all []wire.Field) g.Node {
 	}))
 }
 
-// coloredID is an id, with its fields in colours if it is an ObjectId.
+// coloredID shows an id. If it is an ObjectId, its fields are coloured.
 func coloredID(in *wire.Inspection) g.Node {
 	if first := in.Readings[0]; first.Format == FormatObjectID {
 		return h.Span(h.Class("strip"), g.Map(first.Fields, func(f wire.Field) g.Node {
@@ -79,17 +79,17 @@ func verdict(name string) g.Node { return h.Span(h.Class("verdict v-"+name), g.T
 
 func state(name string) g.Node { return h.Span(h.Class("state s-"+name), g.Text(name)) }
 
-// load is what was measured of a process.
+// load shows the load of a process.
 func load(texts []string) g.Node {
 	return h.Span(h.Class("load"), g.Map(texts, func(text string) g.Node { return h.Span(g.Text(text)) }))
 }
 
-// usual is the language of a query that nobody has chosen.
+// usual is the query language that is shown first.
 const usual = "mongosh"
 
-// queries are a query in several languages, one of which the user chooses. The style sheet
-// shows the text of the checked button, so that it works without a script. The name is that
-// of the buttons, which differs for each query of a page.
+// queries shows a query in the language that the user chooses with a radio button. The style
+// sheet shows the text of the checked button, so that it works without a script. name is the
+// name of the radio buttons, and must be unique on the page.
 func queries(name string, all []wire.Query) g.Node {
 	checked := max(slices.IndexFunc(all, func(q wire.Query) bool { return q.For == usual }), 0)
 	i := 0
@@ -109,8 +109,7 @@ func queries(name string, all []wire.Query) g.Node {
 		}))
 }
 
-// presetLinks are the presets, as links to the path with that time range and the
-// parameters kept.
+// presetLinks returns a link to path for each preset. The links keep the parameters kept.
 func presetLinks(path, since string, kept url.Values) g.Node {
 	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
 		query := strings.TrimSuffix("?since="+p.Since+"&"+kept.Encode(), "&")
@@ -118,18 +117,18 @@ func presetLinks(path, since string, kept url.Values) g.Node {
 	}))
 }
 
-// coloredDigits are the three fields of an ObjectId in their colours.
+// coloredDigits shows the three fields of an ObjectId in their colours.
 func coloredDigits(seconds, value, rest string) g.Node {
 	part := func(name, text string) g.Node { return h.Span(h.Class("f-"+name), g.Text(text)) }
 	return h.Span(h.Class("strip"), part("seconds", seconds), part("process", value), part("counter", rest))
 }
 
-// field is an input of a form with its label.
+// field returns an input of a form with its label.
 func field(id, label string, input g.Node) g.Node {
 	return h.Div(h.Label(h.For(id), g.Text(label)), input)
 }
 
-// textInput is an input that browsers neither fill in nor correct.
+// textInput returns an input that browsers neither fill in nor correct.
 func textInput(name, value string, more ...g.Node) g.Node {
 	return h.Input(g.Group(more), h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false"))
 }
@@ -138,7 +137,7 @@ func fact(name string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(g.Text(name)), h.Dd(g.Group(value)))
 }
 
-// FormatObjectID is the format of an ObjectId in readings.
+// FormatObjectID is the name of the format of ObjectIds in readings.
 const FormatObjectID = "objectid"
 
 // Verdicts of a trace that name one process.
@@ -147,5 +146,5 @@ const (
 	claimed = "claimed"
 )
 
-// onlyTime is the verdict on the reading of an id that is an end of a range.
+// onlyTime is the verdict on a reading of an id that is the end of a range.
 const onlyTime = "bound"

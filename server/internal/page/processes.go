@@ -20,30 +20,30 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Processes is the data of the page with all processes.
+// Processes is the data of the list of processes.
 type Processes struct {
-	Search, State string   // what was asked for
-	States        []string // that a process can have
+	Search, State string   // the filters
+	States        []string // all states that a process can have
 
 	Rows  []ProcessRow
-	Part  bool   // there are others, before or after
-	Next  string // path of the next page, or empty
-	Error string
+	Part  bool   // there are further pages, before or after this one
+	Next  string // path of the next page; empty if there is none
+	Error string // shown instead of the rows
 }
 
-// ProcessRow is a row of the table.
+// ProcessRow is a row of the list of processes.
 type ProcessRow struct {
 	wire.Process
-	Identity string // its GPID, with the member key where others of the page have the same
+	Identity string // the GPID, and the member key if another row has the same GPID
 	Started  time.Time
-	Load     []Series      // its last minutes
-	Interval time.Duration // between two samples
+	Load     []Series      // the load of the last minutes
+	Interval time.Duration // between two points of Load
 }
 
 // Processes returns the list of processes with its filters.
 func (s *Site) Processes(v *Processes) g.Node {
 	return g.Group{
-		heading("Processes", g.Text("Processes that create ids, their state, and their load.")),
+		heading("Processes", g.Text("Processes that create ids, with their state and load.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/processes")), h.Data("live", "state"),
 			h.Div(h.Class("fields-row list-by"), searchField("Search", "a name, a host, a GPID, a label…", v.Search),
 				h.Div(h.Label(h.For("state"), g.Text("State")),
@@ -92,15 +92,15 @@ func (s *Site) processRowNode(p ProcessRow) g.Node {
 // Process is the data of the page of one process.
 type Process struct {
 	wire.Process
-	Members  []wire.Process // with its GPID, itself among them
+	Members  []wire.Process // all members with the same GPID, including this one
 	Address  netip.AddrPort
 	PID      int
 	Started  time.Time
-	Since    string
-	Samples  int
+	Since    string // from when the load is shown
+	Samples  int    // how many points each series of Load has
 	Load     []Series
-	Interval time.Duration // between two samples
-	Queries  []wire.Query
+	Interval time.Duration // between two points of Load
+	Queries  []wire.Query  // for the ids of the process
 }
 
 // Process returns the page of one process: its facts, its load, and the queries for its ids.
@@ -114,7 +114,7 @@ func (s *Site) Process(v *Process) g.Node {
 		soft(g.Text(v.Reason)),
 		g.Iff(len(v.Members) > 1, func() g.Node {
 			return g.Group{
-				soft(g.Textf("%d members have this GPID: registrations of one process, or processes of several hosts.", len(v.Members))),
+				soft(g.Textf("%d members have this GPID: several registrations of one process, or processes on different hosts.", len(v.Members))),
 				h.Ul(g.Map(v.Members, func(p wire.Process) g.Node {
 					return h.Li(h.Class("id"), h.A(h.Href(s.URL("/processes/"+p.GPID+"?member="+p.Member)), g.Text(p.Member)), g.Text(" "+phrase.Shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
 				})),
@@ -137,10 +137,10 @@ func (s *Site) Process(v *Process) g.Node {
 		h.H2(g.Text("Its ids")),
 		h.P(h.Class("example-id id"), coloredDigits(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue)))),
 		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
-			g.Text(" follows the seconds. To find the documents with its ids:")),
+			g.Text(" follows the seconds. These queries find the documents that the process created:")),
 		g.Iff(len(v.Adopted) > 0, func() g.Node {
 			return g.Group{
-				soft(g.Text("Nothing proves that a process created its samples; ids with these process values are claimed by it:")),
+				soft(g.Text("The process was adopted by the following evidence ids. Nothing proves that it created them, so ids with their process values are claimed by it:")),
 				h.Ul(g.Map(v.Adopted, s.adoptedNode)),
 			}
 		}),
@@ -148,18 +148,18 @@ func (s *Site) Process(v *Process) g.Node {
 	}
 }
 
-// adoptedNode is an adopted process value with what its sample shows.
+// adoptedNode shows an adopted process value and the evidence for it.
 func (s *Site) adoptedNode(a wire.Adopted) g.Node {
 	shows := map[string]string{
-		"time":         "the process ran when it was created",
-		"pid":          "has its pid",
-		"host-and-pid": "has its host and pid",
+		"time":         "was created while the process was running",
+		"pid":          "contains the pid of the process",
+		"host-and-pid": "contains the host and the pid of the process",
 	}[a.Evidence]
-	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
+	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": evidence id "),
 		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.EvidenceID.String())), g.Text(a.EvidenceID.String())), g.Text(" "+shows))
 }
 
-// Unit is the unit of a number of the load: how its values are marked on an axis.
+// Unit is the unit of a series. It decides how an axis is marked.
 type Unit struct {
 	step func(most float64) float64
 	text func(float64) string
@@ -167,27 +167,27 @@ type Unit struct {
 
 // The units.
 var (
-	Things     = Unit{plot.DecimalStep, digits(-1)}                                                  // a number of something
-	Bytes      = Unit{plot.BinaryStep, func(v float64) string { return humanize.IBytes(uint64(v)) }} // a size
-	Processors = Unit{plot.DecimalStep, digits(3)}                                                   // how many are in use
+	Things     = Unit{plot.DecimalStep, digits(-1)}                                                  // a count
+	Bytes      = Unit{plot.BinaryStep, func(v float64) string { return humanize.IBytes(uint64(v)) }} // a size in bytes
+	Processors = Unit{plot.DecimalStep, digits(3)}                                                   // the average number of processors in use
 )
 
 func digits(n int) func(float64) string {
 	return func(v float64) string { return strconv.FormatFloat(v, 'g', n, 64) }
 }
 
-// Series is a number of the load over time. A value below 0 was not measured. All series
-// of a process have a point for each of its samples.
+// Series is one kind of load of a process over time, such as its memory. It has one point
+// for each load sample. If a value was not measured, it is negative.
 type Series struct {
 	Title  string
 	Unit   Unit
 	Points []plot.Point
 }
 
-// briefly is how many numbers of the load a row shows: the first ones that were measured.
+// briefly is how many series of a process a row of the list shows.
 const briefly = 2
 
-// briefLoad is the load of a process in a row of a table.
+// briefLoad shows the load of a process in a row of the list.
 func briefLoad(all []Series, interval time.Duration) g.Node {
 	if len(all) == 0 {
 		return h.Span(h.Class("soft"), g.Text("not measured"))
@@ -201,7 +201,7 @@ func briefLoad(all []Series, interval time.Duration) g.Node {
 	})
 }
 
-// drawLoads draws each of all over one time, with its title.
+// drawLoads draws a plot with a title for each series. All plots have the same time axis.
 func drawLoads(all []Series, axis plot.Axis, interval time.Duration) (plots []g.Node) {
 	for _, s := range all {
 		if svg := plot.Line(s.Title+" over time", axis, s.Points, interval, s.Unit.step, s.Unit.text); svg != "" {
@@ -211,8 +211,8 @@ func drawLoads(all []Series, axis plot.Axis, interval time.Duration) (plots []g.
 	return plots
 }
 
-// loadPlots are the plots of the load from samples that come at the interval, all over the
-// same time.
+// loadPlots draws the load of a process. samples is the number of its load samples, which
+// are interval apart.
 func loadPlots(all []Series, samples int, interval time.Duration) g.Node {
 	var plots []g.Node
 	if len(all) > 0 {
@@ -220,7 +220,7 @@ func loadPlots(all []Series, samples int, interval time.Duration) g.Node {
 		plots = drawLoads(all, plot.Axis{From: points[0].Time, To: points[len(points)-1].Time}, interval)
 	}
 	if len(plots) == 0 {
-		return soft(g.Textf("A plot needs two heartbeats with the load; %s in this time.", phrase.Count(int64(samples), "heartbeat is there", "heartbeats are there")))
+		return soft(g.Textf("A plot needs two heartbeats with a load, but there are too few: %s in this time.", phrase.Count(int64(samples), "heartbeat", "heartbeats")))
 	}
 	return g.Group{g.Group(plots), soft(g.Textf("%d heartbeats; the times are in ", samples), h.Span(h.Data("zone-name", ""), g.Text("UTC")), g.Text("."))}
 }

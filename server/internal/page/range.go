@@ -10,32 +10,32 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Range is the data of the page.
+// Range is the data of the view of ranges.
 type Range struct {
 	timerange.Span
-	Column  string
-	Process string // whose ids the queries are for; empty is any
-	Zone    string // in which times without one are read
-	Range   *wire.Range
+	Column  string      // the column in SQL queries
+	Process string      // the process value or block that the ids must have; empty for any
+	Zone    string      // the time zone for times that name none
+	Range   *wire.Range // nil if there is an error
 	Error   string
-	Help    string
+	Help    string // how times are written
 }
 
-// preset is a time range to choose with a click.
+// preset is a time range that users choose with a click.
 type preset struct {
 	Name, Since string
 }
 
 var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
 
-// Range returns the form of a time range, its bounds, and the queries for it.
+// Range returns the form for a time range, the bounds of its ids, and queries for them.
 func (s *Site) Range(v *Range) g.Node {
 	picked := func(name, value, which, placeholder string) g.Node {
 		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}
 	return g.Group{
 		heading("A time range as a query", g.Text("The index on "), h.Code(g.Text("_id")),
-			g.Text(" is an index on creation time: these bounds find the documents created in between, without a timestamp field.")),
+			g.Text(" is also an index on creation time. These bounds find the documents that were created in a time range, without a timestamp field.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/range")), h.Data("live", "range"),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row four"),
@@ -55,7 +55,7 @@ func (s *Site) Range(v *Range) g.Node {
 	}
 }
 
-// kept are the parameters other than the time.
+// kept returns the parameters other than the time range.
 func (v *Range) kept() url.Values {
 	q := url.Values{}
 	if v.Process != "" {
@@ -67,7 +67,7 @@ func (v *Range) kept() url.Values {
 	return q
 }
 
-// bound shows one end of a range, or the text none.
+// bound shows one bound of a range. If b is nil, it shows the text none.
 func bound(name, none string, b *wire.TimedID) g.Node {
 	label := h.Span(h.Class("soft"), g.Text(name))
 	if b == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Start shows at once what oid does: it reads ids, creates ids, and leads to the
-// rest, with what goes on there now.
+// Start returns the contents of the start page: a form that reads ids, new ids, and a card
+// for each other view.
 func (s *Site) Start(v *Start) g.Node {
 	return g.Group{
 		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
@@ -43,7 +43,7 @@ func (s *Site) pasteForm(v *Start) g.Node {
 		g.If(v.Text == "", soft(g.Text(v.Formats+"."))))
 }
 
-// cards lead to the other views.
+// cards returns the cards that lead to the other views and show their current content.
 func (s *Site) cards(now *Overview) g.Node {
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
@@ -55,7 +55,7 @@ func (s *Site) cards(now *Overview) g.Node {
 			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
-			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it."))),
+			h.P(g.Text("Upload a dump or an export to see when the collection grew, which processes created its ids, and what is wrong with them."))),
 		card("/processes", "Processes", processesNow(now)),
 		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
@@ -63,7 +63,7 @@ func (s *Site) cards(now *Overview) g.Node {
 func processesNow(now *Overview) g.Node {
 	n := now.Processes
 	if n == nil {
-		return soft(g.Text("Who creates ids, and with which load."))
+		return soft(g.Text("The processes that create ids, and their load."))
 	}
 	late := g.If(n.Late > 0, g.Text(", "+phrase.Count(n.Late, "late", "late")))
 	return g.Group{
@@ -78,7 +78,7 @@ const shownLocks = 3
 func locksNow(now *Overview) g.Node {
 	switch {
 	case !now.LocksKnown:
-		return soft(g.Text("Who holds a lock, and who waits for it."))
+		return soft(g.Text("The processes that hold locks."))
 	case len(now.Locks) == 0:
 		return g.Group{h.P(g.Text("No lock is held.")), soft(g.Text("One job on several hosts: "), h.Code(g.Text("oid lock NAME -- COMMAND")))}
 	}
@@ -90,24 +90,24 @@ func locksNow(now *Overview) g.Node {
 	}
 }
 
-// Overview is what goes on among the processes and locks.
+// Overview is the current state of the processes and locks.
 type Overview struct {
-	Time       time.Time   // when it was so
+	Time       time.Time   // when the overview was made
 	Processes  *Counted    // nil if the store does not answer
-	Locks      []wire.Lock // those that are held
-	LocksKnown bool        // the locks answer
-	State      uint64      // another one shows that a process or a lock has changed
+	Locks      []wire.Lock // the locks that are held
+	LocksKnown bool        // false if the backend of the locks does not answer
+	State      uint64      // changes when a process or a lock changes
 
-	head, cards g.Node // as HTML, see Prepare
+	head, cards g.Node // rendered by Prepare
 }
 
-// Prepare renders what pages show of now, for all pages that share it. They show nothing of
-// one that was not prepared.
+// Prepare renders the parts of pages that show now, so that several pages can share them. It
+// must be called before a page shows now.
 func (s *Site) Prepare(now *Overview) {
 	now.head, now.cards = rendered(s.aliveNode(now)), rendered(s.cards(now))
 }
 
-// rendered returns a node whose HTML is made only once.
+// rendered renders a node, and returns one with the result.
 func rendered(n g.Node) g.Node {
 	var b strings.Builder
 	if n != nil {
@@ -116,13 +116,14 @@ func rendered(n g.Node) g.Node {
 	return g.Raw(b.String())
 }
 
-// Counted is how many processes there are.
+// Counted has the number of processes that are alive, and of those that are late.
 type Counted struct {
 	Alive, Late int64
 }
 
-// aliveNode is how many processes are alive and where they are recorded, for the head of
-// every page, with the state by which the script sees that something has changed.
+// aliveNode shows at the top of every page how many processes are alive, and in which store
+// they are recorded. It also has the state of the overview, with which the script of the page
+// notices changes.
 func (s *Site) aliveNode(now *Overview) g.Node {
 	if !s.Registry && !s.ShowsLocks {
 		return nil
@@ -139,20 +140,21 @@ func (s *Site) aliveNode(now *Overview) g.Node {
 		g.If(s.StoreName != "", h.Span(g.Text(" · store: "+s.StoreName))))
 }
 
-// Refreshed returns the parts of pages that show what goes on.
+// Refreshed returns the parts of pages that show an overview. The script of the page asks
+// for them regularly.
 func Refreshed(now *Overview) g.Node { return g.Group{now.head, now.cards} }
 
-// Bounds of the ids that the page creates.
+// How many ids the page creates.
 const (
-	FewIDs     = 5      // as long as nobody has asked for another number
-	coloredIDs = 50     // shown with their fields in colours, one button each
-	MaxIDs     = 10_000 // beyond, the API and the command are for it
+	FewIDs     = 5      // the default
+	coloredIDs = 50     // up to this number, each id has coloured fields and a button
+	MaxIDs     = 10_000 // the maximum, also of a request of the API
 )
 
 // New is the data of the part of the start page that creates ids.
 type New struct {
-	Count  int
-	Format string
+	Count  int    // how many ids the user has asked for
+	Format string // name of the notation; empty for the default
 	IDs    []objectid.ID
 	Error  string
 }
@@ -183,7 +185,7 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(n.About), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				})))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
-		soft(g.Text("No id is created twice, here or by another process of one registry that keeps its data. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
+		soft(g.Text("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
 	}
 }
 
@@ -202,13 +204,13 @@ func newIDsNode(v *New, how notation) g.Node {
 	}))
 }
 
-// notation is a way to write an id, to paste it.
+// notation is a way to write an id so that it can be pasted.
 type notation struct {
 	Name, About string
 	write       func(objectid.ID) string
 }
 
-// notations are all ways. The first is the default.
+// notations are all notations. The first is the default.
 var notations = []notation{
 	{"hex", "24 hexadecimal digits", objectid.ID.String},
 	{"mongosh", "MongoDB shell, Compass, Python", between(`ObjectId("`, `")`)},
@@ -224,11 +226,12 @@ func between(before, after string) func(objectid.ID) string {
 	return func(id objectid.ID) string { return before + id.String() + after }
 }
 
-// notationOf returns the notation with a name. An empty or unknown name means the first.
+// notationOf returns the notation with a name. An empty or unknown name means the default.
 func notationOf(name string) notation {
 	i := slices.IndexFunc(notations, func(n notation) bool { return n.Name == name })
 	return notations[max(i, 0)]
 }
 
-// HasNotation reports whether ids can be written in a format. The empty one is the default.
+// HasNotation reports whether there is a notation with this name. The empty name means the
+// default.
 func HasNotation(format string) bool { return format == "" || notationOf(format).Name == format }
