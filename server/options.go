@@ -62,8 +62,8 @@ type Options struct {
 
 	// Limits bound what clients may use, such as connections and memory.
 	Limits Limits
-	// Drain is how long the server keeps serving after the context of Serve is done. Its
-	// /readyz fails meanwhile, so that load balancers send requests elsewhere.
+	// Drain is how long the server keeps serving after the context of Serve is done.
+	// During that time GET /readyz fails, so that load balancers send requests elsewhere.
 	// Default: 1s.
 	Drain time.Duration
 	// Grace is how long requests in flight may take after Drain has passed. When half of

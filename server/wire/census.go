@@ -52,7 +52,7 @@ type Event struct {
 	End          time.Time `json:"end"`
 	IDs          int64     `json:"ids,omitempty" doc:"Of an import, its ids. Of a deletion, the ids that it removed. Of an outage, the ids that are usual in such a time."`
 	StepSeconds  int64     `json:"step_seconds,omitempty" doc:"How far a clock step set the clock backwards."`
-	Share        float64   `json:"share,omitempty" doc:"Which share of the ids created then a deletion removed, from 0 to 1."`
+	Share        float64   `json:"share,omitempty" doc:"Of a deletion, the share of the ids of that time that it removed, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
 	Usual        string    `json:"usual,omitempty" doc:"In words, how many other days or periods have ids at the hours of an outage."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
@@ -64,7 +64,7 @@ type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Name of the collection in an archive, with its database."`
 	Collections int               `json:"collections,omitempty" doc:"Of an archive: how many collections in it follow as sources of their own."`
-	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How the source was read; auto if its format was not recognized."`
+	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"Format in which the source was read; auto if it was not recognized."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many documents, lines or rows were read."`
 	IDs         int64             `json:"ids" doc:"How many ObjectIds are inside the time range."`
@@ -91,7 +91,7 @@ type UnreadablePlace struct {
 
 // OtherValues are the values of one type other than ObjectId.
 type OtherValues struct {
-	Type     string         `json:"type" doc:"MongoDB's name of the BSON type; or uuid; or hex-string, a string of 24 hexadecimal digits; or text, in formats without types."`
+	Type     string         `json:"type" doc:"Name of the type: a BSON type as MongoDB calls it, uuid, hex-string (a string of 24 hexadecimal digits), or text (in formats without types)."`
 	Values   int64          `json:"values" doc:"How many there are."`
 	Examples []ExampleValue `json:"examples" nullable:"false"`
 }

@@ -161,9 +161,9 @@ type Policy struct {
 
 // Enter decides whether r may be handled. It checks r, reads the body, and then takes
 // memory and a slot, for which it waits up to five seconds. Since the body is read first, a
-// client that sends slowly occupies no slot. The slot is given back when the response begins
-// to be sent, everything else by done, which must be called unless there is an error. The
-// error is one of those at [ErrBadBody].
+// client that sends slowly occupies no slot. If err is nil, the caller must call done after
+// the response, which gives the memory back. The slot is given back earlier, when the body of
+// the response begins to be sent. The errors are those declared with [ErrBadBody].
 func (d *Door) Enter(w *Recorder, r *http.Request, p Policy) (done func(), err error) {
 	switch err := d.checkOrigin(r, p.Access == Probe); {
 	case err != nil:
