@@ -158,7 +158,7 @@ func (l Limits) withDefaults() Limits {
 // Token permits its bearer to use the server. docs/deploy.md says which values are strong
 // enough.
 type Token struct {
-	// Name appears in error messages. Each token has another one.
+	// Name appears in error messages. No two tokens may have the same name.
 	Name string
 	// Value is the secret. It must have at least 128 bits, such as the output of
 	// "openssl rand -hex 16".
