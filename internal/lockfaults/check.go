@@ -1,6 +1,7 @@
 package lockfaults
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -9,17 +10,15 @@ import (
 // happen under the fault.
 func (f Fault) Check(t testing.TB, r Report) {
 	t.Helper()
-	complaints := [][]string{r.Forever, r.Left, r.Leaks, r.Crashes}
+	complaints := slices.Concat(r.Forever, r.Left, r.Leaks, r.Crashes)
 	if !f.ClockBack {
-		complaints = append(complaints, r.FencesBack)
+		complaints = append(complaints, r.FencesBack...)
 	}
 	if f.Ordinary {
-		complaints = append(complaints, r.Lost)
+		complaints = append(complaints, r.Lost...)
 	}
-	for _, complaint := range complaints {
-		for _, text := range complaint {
-			t.Error(text)
-		}
+	for _, text := range complaints {
+		t.Error(text)
 	}
 	if (f.OneHolder || f.Ordinary) && r.TwoBelievers > 0 {
 		t.Errorf("two workers believed to hold the lock for %v", r.TwoBelievers)

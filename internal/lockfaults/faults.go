@@ -75,15 +75,10 @@ func Faults() []Fault {
 		{Name: "Cluster: slot moved to and fro under load", run: slotMoved},
 		{Name: "Cluster: primary lost under load", run: clusterFailover},
 		{Name: "holder stopped (SIGSTOP) for 2 TTL", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
-			resume := l.freeze(l.workers[0])
-			time.Sleep(2 * TTL)
-			resume()
+			l.freeze(l.workers[0], func() {})
 		})},
 		{Name: "first waiter stopped (SIGSTOP) across a handover", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
-			resume := l.freeze(l.workers[1])
-			l.workers[0].stdin.Close() // the holder releases and ends
-			time.Sleep(2 * TTL)
-			resume()
+			l.freeze(l.workers[1], func() { l.workers[0].stdin.Close() }) // the holder releases and ends
 		})},
 		{Name: "holder killed (kill -9), waiters on its host", run: standalone(nil, func(l *lab, _ *testenv.Proxy) { l.kill(l.workers[0]) })},
 		{Name: "first waiter in the queue killed (kill -9)", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
@@ -92,7 +87,7 @@ func Faults() []Fault {
 		})},
 		{Name: "twenty waiters of one process vanished (SIGSTOP), thirty wait behind them", run: vanished},
 		{Name: "reply to the acquire lost with its connection", run: lostReply},
-		{Name: "a reply to the holder swallowed", run: proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
+		{Name: "a reply to the holder swallowed", run: proxied(func(p *testenv.Proxy) { p.SwallowReply() })},
 		{Name: "replies of the holder delayed by 0.8 TTL", run: proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
 		{Name: "holder cut off, both directions", OneHolder: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
 		{Name: "holder cut off, its requests only", OneHolder: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
@@ -134,7 +129,7 @@ func lostReply(l *lab) {
 	l.workers = nil
 	// Redis knows the script now, so the next reply to EVALSHA grants the lock.
 	w := l.prepare("holder", order{URL: p.URL(), Wait: wait})
-	p.Swallow(1, true)
+	p.LoseAnswer(1)
 	w.begin()
 	l.start("waiter 1", l.server.URL(), TTL/20, wait)
 	time.Sleep(3 * TTL)

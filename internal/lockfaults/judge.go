@@ -3,6 +3,7 @@ package lockfaults
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -59,32 +60,15 @@ type Report struct {
 
 // Worst returns a report with the worse of r and other in each field.
 func (r Report) Worst(other Report) Report {
-	longer := func(a, b []string) []string {
-		if len(b) > len(a) {
-			return b
+	into, from := reflect.ValueOf(&r).Elem(), reflect.ValueOf(other)
+	for i := range into.NumField() {
+		a, b := into.Field(i), from.Field(i)
+		switch {
+		case a.Kind() == reflect.Slice && b.Len() > a.Len(), a.CanInt() && b.Int() > a.Int(), a.Kind() == reflect.Bool && b.Bool():
+			a.Set(b)
 		}
-		return a
 	}
-	return Report{
-		Grants:       max(r.Grants, other.Grants),
-		TwoBelievers: max(r.TwoBelievers, other.TwoBelievers),
-		LateWrites:   max(r.LateWrites, other.LateWrites),
-		Fenced:       r.Fenced || other.Fenced,
-		FencesBack:   longer(r.FencesBack, other.FencesBack),
-		Idle:         max(r.Idle, other.Idle),
-		Late:         max(r.Late, other.Late),
-		LateStart:    max(r.LateStart, other.LateStart),
-		LateErrors:   longer(r.LateErrors, other.LateErrors),
-		Forever:      longer(r.Forever, other.Forever),
-		Left:         longer(r.Left, other.Left),
-		Leaks:        longer(r.Leaks, other.Leaks),
-		Crashes:      longer(r.Crashes, other.Crashes),
-		Lost:         longer(r.Lost, other.Lost),
-		Errors:       longer(r.Errors, other.Errors),
-		Took:         max(r.Took, other.Took),
-		Outage:       max(r.Outage, other.Outage),
-		Stall:        max(r.Stall, other.Stall),
-	}
+	return r
 }
 
 // judge stops the workers and reports what they have done.
@@ -121,13 +105,10 @@ func (l *lab) judge() Report {
 
 // primaries returns the servers that have keys after the fault.
 func (l *lab) primaries() []*testenv.RedisServer {
-	switch {
-	case l.cluster != nil:
-		return l.cluster
-	case l.server != nil:
+	if l.cluster == nil && l.server != nil {
 		return []*testenv.RedisServer{l.server}
 	}
-	return nil
+	return l.cluster
 }
 
 // forever returns the keys that have no TTL.
@@ -192,7 +173,7 @@ func (l *lab) grants(r *Report, end time.Time) {
 	for i, b := range all {
 		for _, other := range all[:i] {
 			if other.worker != b.worker && other.to.After(b.from) {
-				r.TwoBelievers += minTime(other.to, b.to).Sub(b.from)
+				r.TwoBelievers += min(other.to.Sub(b.from), b.to.Sub(b.from))
 			}
 		}
 		if until.Before(l.unwanted) && b.from.After(l.unwanted) {
@@ -206,37 +187,22 @@ func (l *lab) grants(r *Report, end time.Time) {
 		}
 	}
 	r.Idle = max(r.Idle, end.Sub(until))
-	type grant struct {
-		event
-		highest uint64 // fence of this grant and those before it
-	}
-	var grants []grant
 	for _, e := range l.events {
-		if e.Kind == acquired {
-			grants = append(grants, grant{event: e})
+		if e.Kind != acquired {
+			continue
+		}
+		r.Grants++
+		r.Fenced = r.Fenced || e.Fence > 0
+		var highest uint64 // of the grants that were complete before this one was asked for
+		for _, before := range l.events {
+			if before.Kind == acquired && before.To.Before(e.From) {
+				highest = max(highest, before.Fence)
+			}
+		}
+		if e.Fence > 0 && highest >= e.Fence {
+			r.FencesBack = append(r.FencesBack, fmt.Sprintf("%s got %d after %d", e.Worker, e.Fence, highest))
 		}
 	}
-	r.Grants = len(grants)
-	slices.SortFunc(grants, func(a, b grant) int { return a.To.Compare(b.To) })
-	for i := range grants {
-		g := &grants[i]
-		g.highest = g.Fence
-		if i > 0 {
-			g.highest = max(g.highest, grants[i-1].highest)
-		}
-		r.Fenced = r.Fenced || g.Fence > 0
-		before, _ := slices.BinarySearchFunc(grants, g.From, func(other grant, from time.Time) int { return other.To.Compare(from) })
-		if g.Fence > 0 && before > 0 && before <= i && grants[before-1].highest >= g.Fence {
-			r.FencesBack = append(r.FencesBack, fmt.Sprintf("%s got %d after %d", g.Worker, g.Fence, grants[before-1].highest))
-		}
-	}
-}
-
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // writes reports writes that came after a write of a later lease. A write is known by its

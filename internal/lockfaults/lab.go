@@ -208,14 +208,14 @@ func (l *lab) kill(w *worker) {
 	w.signal(l.t, os.Kill)
 }
 
-// freeze stops a worker with SIGSTOP. The function that it returns lets the worker continue.
-func (l *lab) freeze(w *worker) (resume func()) {
+// freeze stops a worker with SIGSTOP, calls meanwhile, and lets the worker continue after 2 TTL.
+func (l *lab) freeze(w *worker, meanwhile func()) {
 	from := time.Now()
 	w.signal(l.t, stopSignal)
-	return func() {
-		l.stopped = append(l.stopped, span{w.name, from, time.Now()})
-		w.signal(l.t, continueSignal)
-	}
+	meanwhile()
+	time.Sleep(2 * TTL)
+	l.stopped = append(l.stopped, span{w.name, from, time.Now()})
+	w.signal(l.t, continueSignal)
 }
 
 func (w *worker) signal(t testing.TB, s os.Signal) {

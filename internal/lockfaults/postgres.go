@@ -25,9 +25,7 @@ func PostgresFaults() []Fault {
 			s.Signal(continueSignal)
 		})},
 		{Name: "holder stopped (SIGSTOP) for 2 TTL", OneHolder: true, run: besidePostgres(func(l *lab, _ *testenv.Cable) {
-			resume := l.freeze(l.workers[0])
-			time.Sleep(2 * TTL)
-			resume()
+			l.freeze(l.workers[0], func() {})
 		})},
 		{Name: "holder killed (kill -9), waiters on its host", OneHolder: true, run: besidePostgres(func(l *lab, _ *testenv.Cable) { l.kill(l.workers[0]) })},
 		{Name: "holder cut off, both directions", OneHolder: true, run: cutOff(true, true)},

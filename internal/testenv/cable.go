@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"bufio"
 	"net"
 	"testing"
 	"time"
@@ -11,22 +12,36 @@ import (
 type Cable struct {
 	relay
 
-	cut     [2]bool // requests, answers
-	delay   time.Duration
-	answers int // until one is lost; 0: none is
-	lost    int
+	redis bool // answers pass one by one, and a cut holds back the end of a connection too
 
+	cut   [2]bool // by direction
+	delay [2]time.Duration
+
+	losing   int // answers until one is lost; 0: none is
+	hangUp   bool
+	lost     int
 	swallows bool
 }
+
+// Directions.
+const (
+	requests = iota
+	answers
+)
 
 // NewCable returns a cable to the server at target, which ends with the test.
 func NewCable(t testing.TB, target string) *Cable {
 	t.Helper()
 	c := new(Cable)
-	c.start(t, target, func(client, server net.Conn) {
-		both(func() { c.pass(server, client, false) }, func() { c.pass(client, server, true) })
-	})
+	c.connect(t, target)
 	return c
+}
+
+func (c *Cable) connect(t testing.TB, target string) {
+	t.Helper()
+	c.start(t, target, func(client, server net.Conn) {
+		both(func() { c.pass(server, client, requests) }, func() { c.pass(client, server, answers) })
+	})
 }
 
 // Cut holds back requests, answers or both, as a network does that loses all packets.
@@ -40,11 +55,11 @@ func (c *Cable) Cut(requests, answers bool) {
 func (c *Cable) Swallow(on bool) { c.change(func() { c.swallows = on }) }
 
 // Slow makes every message of either side wait for d.
-func (c *Cable) Slow(d time.Duration) { c.change(func() { c.delay = d }) }
+func (c *Cable) Slow(d time.Duration) { c.change(func() { c.delay = [2]time.Duration{d, d} }) }
 
 // LoseAnswer drops the n-th of the next answers of the server and cuts the connection
 // on which it comes: what was asked was done, and nobody is told. 0 undoes this.
-func (c *Cable) LoseAnswer(n int) { c.change(func() { c.answers = n }) }
+func (c *Cable) LoseAnswer(n int) { c.change(func() { c.losing, c.hangUp = n, true }) }
 
 // Lost returns how many answers were lost so far.
 func (c *Cable) Lost() int {
@@ -54,41 +69,44 @@ func (c *Cable) Lost() int {
 }
 
 // pass passes on what comes from one side to the other.
-func (c *Cable) pass(to, from net.Conn, answers bool) {
+func (c *Cable) pass(to, from net.Conn, direction int) {
 	defer to.Close()
 	defer from.Close()
-	b := make([]byte, 1<<16)
+	r := bufio.NewReader(from)
 	for {
-		n, err := from.Read(b)
-		if err != nil || !c.mayPass(answers) || answers && c.loses() {
+		message, err := c.read(r, direction)
+		if err != nil && !c.redis || !c.mayPass(direction) || err != nil {
 			return
 		}
-		if !answers && c.drops() {
+		switch drop, end := c.drops(message, direction); {
+		case end:
+			return
+		case drop:
 			continue
 		}
-		if _, err := to.Write(b[:n]); err != nil {
+		if _, err := to.Write(message); err != nil {
 			return
 		}
 	}
 }
 
-// drops reports whether requests are dropped.
-func (c *Cable) drops() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.swallows
+// read reads an answer of Redis, or of other messages what has come.
+func (c *Cable) read(r *bufio.Reader, direction int) ([]byte, error) {
+	if direction == answers && c.redis {
+		return readFrame(r, nil)
+	}
+	b := make([]byte, 1<<16)
+	n, err := r.Read(b)
+	return b[:n], err
 }
 
 // mayPass waits until a request or an answer may pass, and reports whether the test
 // goes on.
-func (c *Cable) mayPass(answer bool) bool {
+func (c *Cable) mayPass(direction int) bool {
 	var delay time.Duration
 	blocked := func() bool {
-		delay = c.delay
-		if answer {
-			return c.cut[1]
-		}
-		return c.cut[0]
+		delay = c.delay[direction]
+		return c.cut[direction]
 	}
 	if !c.wait(blocked) {
 		return false
@@ -97,17 +115,19 @@ func (c *Cable) mayPass(answer bool) bool {
 	return c.wait(blocked)
 }
 
-// loses reports whether an answer is the one to be lost.
-func (c *Cable) loses() bool {
+// drops reports whether a message is dropped, and whether its connection ends then.
+func (c *Cable) drops(message []byte, direction int) (drop, end bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.answers == 0 {
-		return false
+	if direction == requests {
+		return c.swallows, false
 	}
-	c.answers--
-	if c.answers > 0 {
-		return false
+	if c.losing == 0 || c.redis && message[0] == '>' { // which Redis sends unasked
+		return false, false
+	}
+	if c.losing--; c.losing > 0 {
+		return false, false
 	}
 	c.lost++
-	return true
+	return true, c.hangUp
 }

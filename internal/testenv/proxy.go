@@ -4,107 +4,35 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"testing"
 	"time"
 )
 
-// Proxy stands between a client and a Redis and does to their conversation what
-// networks do, and some worse things. Its methods may be called at any time.
-type Proxy struct {
-	relay
-
-	noAsking  bool
-	noReplies bool
-	delay     time.Duration
-	swallow   int
-	hangUp    bool
-}
+// Proxy is a [Cable] between a client and a Redis, which knows where replies begin and end.
+type Proxy struct{ Cable }
 
 // NewProxy starts a proxy to the Redis at target, which ends with the test.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	p := new(Proxy)
-	p.start(t, target, func(client, server net.Conn) {
-		both(func() {
-			p.requests(server, client)
-			server.Close()
-		}, func() {
-			p.replies(client, server)
-			client.Close()
-		})
-	})
+	p := &Proxy{Cable{redis: true}}
+	p.connect(t, target)
 	return p
 }
 
 // URL returns the URL of Redis behind the proxy.
 func (p *Proxy) URL() string { return "redis://" + p.Addr }
 
-// Cut holds back requests, replies or both, as a network does that loses all
-// packets: once it is whole again they arrive.
-func (p *Proxy) Cut(requests, replies bool) {
-	p.change(func() { p.noAsking, p.noReplies = requests, replies })
-}
-
 // Delay makes every reply wait for d.
-func (p *Proxy) Delay(d time.Duration) { p.change(func() { p.delay = d }) }
+func (p *Proxy) Delay(d time.Duration) { p.change(func() { p.delay[answers] = d }) }
 
-// Swallow drops the next n replies and passes on those after them, which a
-// client then takes for the replies to earlier requests. With hangUp it closes
-// the connection instead of passing on more.
-func (p *Proxy) Swallow(n int, hangUp bool) {
-	p.change(func() { p.swallow, p.hangUp = n, hangUp })
-}
+// SwallowReply drops the next reply and passes on those after it, which a client then takes
+// for the replies to earlier requests.
+func (p *Proxy) SwallowReply() { p.change(func() { p.losing, p.hangUp = 1, false }) }
 
 // Heal undoes everything.
 func (p *Proxy) Heal() {
-	p.change(func() {
-		p.noAsking, p.noReplies, p.delay, p.swallow, p.hangUp = false, false, 0, 0, false
-	})
-}
-
-func (p *Proxy) requests(server io.Writer, client io.Reader) {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := client.Read(buf)
-		if !p.wait(func() bool { return p.noAsking }) {
-			return
-		}
-		if n > 0 {
-			if _, err := server.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (p *Proxy) replies(client io.Writer, server io.Reader) {
-	r := bufio.NewReader(server)
-	for {
-		frame, err := readFrame(r, nil)
-		if !p.wait(func() bool { return p.noReplies }) || err != nil {
-			return
-		}
-		p.mu.Lock()
-		delay, swallow, hangUp := p.delay, frame[0] != '>' && p.swallow > 0, p.hangUp
-		if swallow {
-			p.swallow--
-		}
-		p.mu.Unlock()
-		time.Sleep(delay)
-		if swallow && hangUp {
-			return
-		}
-		if !swallow {
-			if _, err := client.Write(frame); err != nil {
-				return
-			}
-		}
-	}
+	p.change(func() { p.cut, p.delay, p.losing = [2]bool{}, [2]time.Duration{}, 0 })
 }
 
 // readFrame appends one reply in the Redis serialization protocol to frame. See

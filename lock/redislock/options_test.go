@@ -114,7 +114,7 @@ func TestEvents(t *testing.T) {
 	}
 	expect(lock.EventReleased, 1)
 	second := <-next
-	p.Swallow(1, true) // the reply to a renewal
+	p.LoseAnswer(1) // the reply to a renewal
 	expect(lock.EventRenewedLate, 1)
 	p.Cut(true, true)
 	expect(lock.EventLost, 1)
