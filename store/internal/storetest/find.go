@@ -114,11 +114,8 @@ func testFind(t testing.TB, s store.Store) {
 // testFindOfMany reads more documents, of different sizes, than an engine reads at once.
 func testFindOfMany(t testing.TB, s store.Store) {
 	const n = 5001
-	docs, want := make([]any, n), make([]store.Key, n)
-	for i := range docs {
-		want[i] = store.IntKey(int64(i))
-		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "b", Value: make([]byte, i%1000)}}
-	}
+	want := numbers(n)
+	docs := repeat(n, func(i int) any { return bson.D{{Key: "_id", Value: int32(i)}, {Key: "b", Value: make([]byte, i%1000)}} })
 	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	if got := find(t, s, "c", store.Query{}); !slices.Equal(got, want) {
 		t.Errorf("found %d documents, or in another order, want %d", len(got), n)
@@ -145,10 +142,7 @@ func testFindOfMany(t testing.TB, s store.Store) {
 // documents that Find has returned.
 func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
-	keys := make([]store.Key, n)
-	for i := range keys {
-		keys[i] = store.IntKey(int64(i))
-	}
+	keys := numbers(n)
 	insert(t, s, "c", keys...)
 	seen := 0
 	for doc, err := range s.Find(t.Context(), "c", store.Query{}) {
@@ -170,9 +164,7 @@ func testFindInsideFind(t testing.TB, s store.Store) {
 	if seen != n {
 		t.Errorf("found %d documents, want %d", seen, n)
 	}
-	if left := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); left != n-n/100 {
-		t.Errorf("%d documents are left, want %d", left, n-n/100)
-	}
+	wantCount(t, s, "c", n-n/100)
 	for range s.Find(t.Context(), "c", store.Query{}) {
 		break // a caller that leaves must leave nothing locked
 	}
@@ -231,10 +223,7 @@ func testDelete(t testing.TB, s store.Store) {
 
 func testDeleteRange(t testing.TB, s store.Store) {
 	const n = 12_000
-	keys := make([]store.Key, n)
-	for i := range keys {
-		keys[i] = store.IntKey(int64(i))
-	}
+	keys := numbers(n)
 	insert(t, s, "c", append(keys, text("a"), text("b"))...)
 	for _, test := range []struct {
 		r    store.Range

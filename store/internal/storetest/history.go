@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 )
 
@@ -54,11 +57,7 @@ var registers = porcupine.Model{
 			key := o.Input.(request).key
 			parts[key] = append(parts[key], o)
 		}
-		var all [][]porcupine.Operation
-		for _, part := range parts {
-			all = append(all, part)
-		}
-		return all
+		return slices.Collect(maps.Values(parts))
 	},
 	Init: func() any { return absent },
 	Step: func(state, input, output any) (bool, any) {
@@ -117,18 +116,24 @@ func (c *client) record(r request, work func() (answer, error)) error {
 	return err
 }
 
-// outcome returns the answer to a write from its error. The errors in refused mean that the write
-// was not done.
-func outcome(err error, refused ...error) (answer, error) {
-	for _, r := range refused {
-		if errors.Is(err, r) {
-			return answer{}, nil
-		}
+// refusals are the errors which mean that a write was not done.
+var refusals = map[kind][]error{
+	insertNew: {store.ErrDuplicate},
+	replace:   {store.ErrNotFound},
+	remove:    {store.ErrNotFound},
+	swap:      {store.ErrNotFound, store.ErrConflict},
+	deleteIf:  {store.ErrNotFound, store.ErrConflict},
+}
+
+// outcome returns the answer to a write from its error.
+func (r request) outcome(err error) (answer, error) {
+	switch {
+	case err == nil:
+		return answer{done: true}, nil
+	case slices.ContainsFunc(refusals[r.kind], func(refusal error) bool { return errors.Is(err, refusal) }):
+		return answer{}, nil
 	}
-	if err != nil {
-		return answer{unknown: true}, err
-	}
-	return answer{done: true}, nil
+	return answer{unknown: true}, err
 }
 
 // fresh returns a value that no client has written before.
@@ -158,36 +163,22 @@ func (c *client) write(ctx context.Context) error {
 	r := request{key: c.key, old: c.value, new: c.fresh()}
 	key := store.IntKey(int64(c.key))
 	doc := bson.D{{Key: "_id", Value: key}, {Key: "v", Value: r.new}}
+	var do func() error
 	switch n := c.random.IntN(20); {
 	case c.old == nil:
-		r.kind = insertNew
-		return c.record(r, func() (answer, error) {
-			_, err := c.s.Insert(ctx, "c", doc)
-			return outcome(err, store.ErrDuplicate)
-		})
+		r.kind, do = insertNew, func() error { return testenv.ErrOf(c.s.Insert(ctx, "c", doc)) }
 	case n == 0:
-		r.kind = remove
-		return c.record(r, func() (answer, error) {
-			return outcome(c.s.Delete(ctx, "c", key), store.ErrNotFound)
-		})
+		r.kind, do = remove, func() error { return c.s.Delete(ctx, "c", key) }
 	case n == 1:
-		r.kind = replace
-		return c.record(r, func() (answer, error) {
-			return outcome(c.s.Replace(ctx, "c", doc), store.ErrNotFound)
-		})
+		r.kind, do = replace, func() error { return c.s.Replace(ctx, "c", doc) }
 	case n == 2:
-		r.kind = deleteIf
-		return c.record(r, func() (answer, error) {
-			return outcome(deleteOld(ctx, c.s, "c", c.old), store.ErrNotFound, store.ErrConflict)
-		})
+		r.kind, do = deleteIf, func() error { return deleteOld(ctx, c.s, "c", c.old) }
 	case n < 8:
 		return c.swapMany(ctx)
+	default:
+		r.kind, do = swap, func() error { return testenv.ErrOf(c.s.Swap(ctx, "c", c.old, doc)) }
 	}
-	r.kind = swap
-	return c.record(r, func() (answer, error) {
-		_, err := c.s.Swap(ctx, "c", c.old, doc)
-		return outcome(err, store.ErrNotFound, store.ErrConflict)
-	})
+	return c.record(r, func() (answer, error) { return r.outcome(do()) })
 }
 
 // read reads one document; it is nil if there is none.
@@ -236,7 +227,7 @@ func (c *client) swapMany(ctx context.Context) error {
 	if errors.As(err, &refused) {
 		err = nil
 		for _, r := range refused.Refused {
-			if _, e := outcome(r.Err, store.ErrNotFound, store.ErrConflict); e != nil {
+			if _, e := requests[r.Index].outcome(r.Err); e != nil {
 				err = e
 			}
 		}

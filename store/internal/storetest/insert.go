@@ -43,9 +43,7 @@ func testInsertPutsIDInFront(t testing.TB, s store.Store) {
 	keep := slices.Clone(given)
 	key := testenv.Must(s.Insert(t.Context(), "c", given))(t)
 	want := raw(t, bson.D{{Key: "_id", Value: id}, {Key: "a", Value: int32(1)}, {Key: "b", Value: bson.D{{Key: "_id", Value: "inner"}}}})
-	if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, want) {
-		t.Errorf("Get = %v, want %v", got, want)
-	}
+	wantDocument(t, s, key, want)
 	if !bytes.Equal(given, keep) {
 		t.Error("Insert has changed the document that it was given")
 	}
@@ -71,10 +69,7 @@ func testInsertDuplicate(t testing.TB, s store.Store) {
 
 func testInsertMany(t testing.TB, s store.Store) {
 	const n = 2500
-	docs := make([]any, n)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "n", Value: int32(i)}}
-	}
+	docs := repeat(n, func(i int) any { return bson.D{{Key: "n", Value: int32(i)}} })
 	keys := testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	if len(keys) != n {
 		t.Fatalf("%d keys, want %d", len(keys), n)
@@ -100,10 +95,7 @@ func testInsertMany(t testing.TB, s store.Store) {
 
 // refusedBatch returns 350 documents and the indexes of those that must be refused.
 func refusedBatch() (docs []any, duplicates []int, invalid []int) {
-	docs = make([]any, 350)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: int32(i)}}
-	}
+	docs = repeat(350, func(i int) any { return bson.D{{Key: "_id", Value: int32(i)}} })
 	duplicates = []int{50, 51, 120, 349}
 	for _, i := range duplicates {
 		docs[i] = bson.D{{Key: "_id", Value: int32(i / 10)}, {Key: "again", Value: true}}
@@ -136,9 +128,7 @@ func testInsertManyRefused(t testing.TB, s store.Store) {
 			t.Errorf("key %d is %v", i, key)
 		}
 	}
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != int64(len(docs)-len(want)) {
-		t.Errorf("%d documents, want %d", n, len(docs)-len(want))
-	}
+	wantCount(t, s, "c", len(docs)-len(want))
 }
 
 func testInsertManyOrdered(t testing.TB, s store.Store) {
@@ -169,13 +159,11 @@ func testInsertManyOrdered(t testing.TB, s store.Store) {
 				t.Errorf("key %d is %v", i, key)
 			}
 		}
-		want := int64(test.index)
+		want := test.index
 		if i == 1 {
 			want++
 		}
-		if n := testenv.Must(s.Count(t.Context(), collection, store.Range{}))(t); n != want {
-			t.Errorf("%d documents, want the %d before the refused one", n, want)
-		}
+		wantCount(t, s, collection, want)
 	}
 }
 
@@ -190,22 +178,16 @@ func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 		for _, descending := range []bool{false, true} {
 			collection := fmt.Sprintf("c%d%v", n, descending)
 			insert(t, s, collection, store.IntKey(int64(n/2)))
-			docs := make([]any, n)
-			for i := range docs {
-				key := i
-				if descending {
-					key = n - 1 - i
-				}
-				docs[i] = bson.D{{Key: "_id", Value: int32(key)}}
+			docs := repeat(n, func(i int) any { return bson.D{{Key: "_id", Value: int32(i)}} })
+			if descending {
+				slices.Reverse(docs)
 			}
 			_, err := s.InsertMany(t.Context(), collection, docs, &store.InsertOptions{Ordered: true})
 			var refused *store.BulkError
 			if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != n/2 || !errors.Is(err, store.ErrDuplicate) {
 				t.Errorf("%d documents, descending %v: %v, want document %d alone to be refused", n, descending, err, n/2)
 			}
-			if got := testenv.Must(s.Count(t.Context(), collection, store.Range{}))(t); got != int64(n/2+1) {
-				t.Errorf("%d documents, descending %v: %d are there, want the %d before the taken one and that", n, descending, got, n/2)
-			}
+			wantCount(t, s, collection, n/2+1)
 		}
 	}
 }
@@ -215,12 +197,8 @@ func testReplace(t testing.TB, s store.Store) {
 	insert(t, s, "c", text("bystander"))
 	testenv.NoError(t, s.Replace(t.Context(), "c", bson.D{{Key: "v", Value: "new"}, {Key: "_id", Value: key}}))
 	want := raw(t, bson.D{{Key: "_id", Value: key}, {Key: "v", Value: "new"}})
-	if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, want) {
-		t.Errorf("after Replace: %v, want %v", got, want)
-	}
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 2 {
-		t.Errorf("%d documents, want 2", n)
-	}
+	wantDocument(t, s, key, want)
+	wantCount(t, s, "c", 2)
 	for _, test := range []struct {
 		collection string
 		doc        any
@@ -236,9 +214,7 @@ func testReplace(t testing.TB, s store.Store) {
 			t.Errorf("Replace(%s, %v): %v, want %v", test.collection, test.doc, err, test.want)
 		}
 	}
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 2 {
-		t.Errorf("after refused replacements: %d documents, want 2", n)
-	}
+	wantCount(t, s, "c", 2)
 }
 
 func testManyGoroutines(t testing.TB, s store.Store) {
@@ -262,7 +238,5 @@ func testManyGoroutines(t testing.TB, s store.Store) {
 		})
 	}
 	group.Wait()
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != writers*each {
-		t.Errorf("%d documents, want %d", n, writers*each)
-	}
+	wantCount(t, s, "c", writers*each)
 }

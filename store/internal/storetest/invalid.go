@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +23,7 @@ func testDocuments(t testing.TB, s store.Store, o Options) {
 			t.Errorf("Insert of document %d, %v: %v", i, doc, err)
 			continue
 		}
-		if got := testenv.Must(s.Get(t.Context(), "c", key))(t); !bytes.Equal(got, doc) {
-			t.Errorf("document %d came back as\n%v, want\n%v", i, got, doc)
-		}
+		wantDocument(t, s, key, doc)
 	}
 }
 
@@ -46,9 +43,7 @@ func testLargestDocument(t testing.TB, s store.Store) {
 	key := text("large")
 	doc := ofSize(t, key, most)
 	testenv.Must(s.Insert(t.Context(), "c", doc))(t)
-	if got := get(t, s, "c", key); !bytes.Equal(got, doc) {
-		t.Errorf("document of %d bytes came back as one of %d bytes", most, len(got))
-	}
+	wantDocument(t, s, key, doc)
 	larger := func(name string, doc any, write func(doc any) error) {
 		t.Helper()
 		if err := write(doc); !errors.Is(err, store.ErrDocument) || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d, or %d (16 MiB) with a revision", most, store.MaxSize)) {
@@ -72,9 +67,7 @@ func testLargestDocument(t testing.TB, s store.Store) {
 		_, err := s.Swap(t.Context(), "c", doc, new)
 		return err
 	})
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 1 {
-		t.Errorf("%d documents, want 1", n)
-	}
+	wantCount(t, s, "c", 1)
 }
 
 func testInvalidDocuments(t testing.TB, s store.Store) {
@@ -113,9 +106,7 @@ func testInvalidDocuments(t testing.TB, s store.Store) {
 			t.Errorf("%s: %v, %v, want ErrDocument", name, key, err)
 		}
 	}
-	if n := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); n != 0 {
-		t.Errorf("%d documents, want none", n)
-	}
+	wantCount(t, s, "c", 0)
 }
 
 func testInvalidKeys(t testing.TB, s store.Store) {

@@ -19,10 +19,7 @@ func testGetMany(t testing.TB, s store.Store) {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
 	}
 	const n = 1234
-	docs := make([]any, n)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}}
-	}
+	docs := repeat(n, func(i int) any { return bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}} })
 	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	text := testenv.Must(store.StringKey("a"))(t)
 	testenv.Must(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))(t)

@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"bytes"
 	"flag"
 	"testing"
 
@@ -129,6 +130,36 @@ func find(t testing.TB, s store.Store, collection string, q store.Query) (keys [
 		keys = append(keys, testenv.Must(store.KeyOf(doc))(t))
 	}
 	return keys
+}
+
+// wantDocument fails the test unless collection c has this document.
+func wantDocument(t testing.TB, s store.Store, key store.Key, want bson.Raw) {
+	t.Helper()
+	if got := get(t, s, "c", key); !bytes.Equal(got, want) {
+		t.Errorf("document %v of %d bytes:\n%.1000s, want %d bytes:\n%.1000s", key, len(got), got, len(want), want)
+	}
+}
+
+// wantCount fails the test unless a collection has n documents.
+func wantCount(t testing.TB, s store.Store, collection string, n int) {
+	t.Helper()
+	if got := testenv.Must(s.Count(t.Context(), collection, store.Range{}))(t); got != int64(n) {
+		t.Errorf("collection %s has %d documents, want %d", collection, got, n)
+	}
+}
+
+// repeat returns the n results of f.
+func repeat[T any](n int, f func(i int) T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = f(i)
+	}
+	return all
+}
+
+// numbers returns the first n keys that are numbers, from 0.
+func numbers(n int) []store.Key {
+	return repeat(n, func(i int) store.Key { return store.IntKey(int64(i)) })
 }
 
 // text returns the key that is the string s.

@@ -141,10 +141,7 @@ func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	if o.Common { // FerretDB takes long for each
 		n = 31
 	}
-	docs := make([]any, n)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: int32(i)}}
-	}
+	docs := repeat(n, func(i int) any { return bson.D{{Key: "_id", Value: int32(i)}} })
 	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	var swaps []store.Swap
 	for doc, err := range s.Find(t.Context(), "c", store.Query{Descending: true}) {
@@ -164,9 +161,7 @@ func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 		}
 	}
 	testenv.Must(s.SwapMany(t.Context(), "c", swaps))(t)
-	if got := testenv.Must(s.Count(t.Context(), "c", store.Range{}))(t); got != int64(n/2) {
-		t.Errorf("%d documents are left, want %d", got, n/2)
-	}
+	wantCount(t, s, "c", n/2)
 }
 
 // testRevision tests what Insert and Replace do to the field _rev.
@@ -190,9 +185,7 @@ func testRevision(t testing.TB, s store.Store) {
 	}
 	own := raw(t, bson.D{{Key: "_id", Value: "own"}, {Key: store.Revision, Value: "17"}})
 	testenv.Must(s.Insert(ctx, "c", own))(t)
-	if got := get(t, s, "c", text("own")); !bytes.Equal(got, own) {
-		t.Errorf("a field of the user's own: stored %v, want %v", got, own)
-	}
+	wantDocument(t, s, text("own"), own)
 	testenv.WantError(t, "Swap of a document with a field of the same name", testenv.ErrOf(s.Swap(ctx, "c", own, valued(t, text("own"), 1))), store.ErrDocument)
 }
 
@@ -219,9 +212,7 @@ func testSwapRefuses(t testing.TB, s store.Store) {
 			t.Errorf("%s: %v, %v, want %v", name, doc, err, test.want)
 		}
 	}
-	if got := get(t, s, "c", key); !bytes.Equal(got, old) {
-		t.Errorf("after refused swaps: %v, want %v", got, old)
-	}
+	wantDocument(t, s, key, old)
 	testenv.WantError(t, "in a collection that does not exist", testenv.ErrOf(s.Swap(t.Context(), "missing", old, old)), store.ErrNotFound)
 	testenv.WantError(t, "deletion in a collection that does not exist", deleteOld(t.Context(), s, "missing", old), store.ErrNotFound)
 }
@@ -229,10 +220,7 @@ func testSwapRefuses(t testing.TB, s store.Store) {
 // testSwapMany passes swaps of every kind to one call, not sorted by key.
 func testSwapMany(t testing.TB, s store.Store) {
 	const n = 250
-	docs := make([]any, n)
-	for i := range docs {
-		docs[i] = valued(t, store.IntKey(int64(i)), "old")
-	}
+	docs := repeat(n, func(i int) any { return valued(t, store.IntKey(int64(i)), "old") })
 	testenv.Must(s.InsertMany(t.Context(), "c", docs, nil))(t)
 	stale := docs[7].(bson.Raw)
 	testenv.NoError(t, s.Replace(t.Context(), "c", valued(t, store.IntKey(7), "newer")))
