@@ -22,11 +22,11 @@ type faulty struct {
 // hooks are functions that change how a store behaves. The argument call is the name of the
 // method, but Insert and Swap use the names InsertMany and SwapMany.
 type hooks struct {
-	begin func(call string, w *work)                   // changes what a call works with
-	asked func(call string, doc any) any               // changes a document to be written
-	span  func(call string, r store.Range) store.Range // changes a range
-	gives func(call string, doc bson.Raw) bson.Raw     // changes a document to be returned
-	fails func(call string, err error) error           // changes an error, which is not nil
+	begin func(call string, w *work)               // changes what a call works with
+	asked func(call string, doc any) any           // changes a document to be written
+	query func(call string, q *store.Query)        // what a call is to find; calls other than Find use its Range
+	gives func(call string, doc bson.Raw) bson.Raw // changes a document to be returned
+	fails func(call string, err error) error       // changes an error, which is not nil
 }
 
 // work holds the store and the arguments of a call.
@@ -42,7 +42,7 @@ func newFaulty() *faulty {
 	f.hooks = hooks{
 		begin: func(string, *work) {},
 		asked: func(_ string, doc any) any { return doc },
-		span:  func(_ string, r store.Range) store.Range { return r },
+		query: func(string, *store.Query) {},
 		gives: func(_ string, doc bson.Raw) bson.Raw { return doc },
 		fails: func(_ string, err error) error { return err },
 	}
@@ -87,6 +87,13 @@ func (f *faulty) sequence(call string, seq iter.Seq2[bson.Raw, error]) iter.Seq2
 			}
 		}
 	}
+}
+
+// span returns the range that a call works with.
+func (f *faulty) span(call string, r store.Range) store.Range {
+	q := store.Query{Range: r}
+	f.query(call, &q)
+	return q.Range
 }
 
 func (f *faulty) Insert(ctx context.Context, name string, doc any) (store.Key, error) {
@@ -142,7 +149,7 @@ func (f *faulty) GetMany(ctx context.Context, name string, keys []store.Key) ([]
 
 func (f *faulty) Find(ctx context.Context, name string, q store.Query) iter.Seq2[bson.Raw, error] {
 	s, ctx, name := f.with("Find", ctx, name)
-	q.Range = f.span("Find", q.Range)
+	f.query("Find", &q)
 	return f.sequence("Find", s.Find(ctx, name, q))
 }
 
