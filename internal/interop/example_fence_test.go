@@ -77,9 +77,7 @@ func TestFencesInPostgres(t *testing.T) {
 	fencedWrites(t, func(body string, fence uint64) error {
 		return writePostgres(t.Context(), db, "november", body, fence)
 	}, func() (body string) {
-		if err := db.QueryRow("SELECT body FROM reports WHERE name = 'november'").Scan(&body); err != nil {
-			t.Error(err)
-		}
+		testenv.WantError(t, "stored", db.QueryRow("SELECT body FROM reports WHERE name = 'november'").Scan(&body), nil)
 		return body
 	})
 }
@@ -93,9 +91,7 @@ func TestFencesInMongoDB(t *testing.T) {
 		return writeMongoDB(t.Context(), reports, "november", body, fence)
 	}, func() string {
 		var report struct{ Body string }
-		if err := reports.FindOne(t.Context(), bson.M{"_id": "november"}).Decode(&report); err != nil {
-			t.Error(err)
-		}
+		testenv.WantError(t, "stored", reports.FindOne(t.Context(), bson.M{"_id": "november"}).Decode(&report), nil)
 		return report.Body
 	})
 }

@@ -144,10 +144,7 @@ require('v8').startupSnapshot.setDeserializeMainFunction(() => console.log(befor
 `
 	testenv.NoError(t, os.WriteFile(script, []byte(program), 0o644))
 	for i, arguments := range [][]string{{"--build-snapshot", script}, nil, nil} {
-		out, err := exec.CommandContext(t.Context(), "node", append([]string{"--snapshot-blob", blob}, arguments...)...).Output()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		out := testenv.Must(exec.CommandContext(t.Context(), "node", append([]string{"--snapshot-blob", blob}, arguments...)...).Output())(t)
 		for id := range strings.FieldsSeq(string(out)) {
 			values[id[8:18]] = true
 		}
@@ -210,10 +207,7 @@ func TestJavaScriptIsSmall(t *testing.T) {
 func TestJavaScriptTypes(t *testing.T) {
 	modules := testenv.NodeModules(t, "typescript", "5.9.2")
 	dir := t.TempDir()
-	for _, name := range []string{"objectid.js", "objectid.d.ts", "bson.js", "bson.d.ts"} {
-		text := testenv.Must(os.ReadFile(library + name))(t)
-		testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
-	}
+	testenv.NoError(t, os.CopyFS(dir, os.DirFS(library)))
 	const program = `
 import { ObjectId, type Range } from './objectid.js'
 import { markForBSON } from './bson.js'
@@ -230,7 +224,5 @@ id.hex = ''
 	testenv.NoError(t, os.WriteFile(filepath.Join(dir, "main.mts"), []byte(program), 0o644))
 	tsc := exec.CommandContext(t.Context(), "node", filepath.Join(modules, "typescript", "bin", "tsc"),
 		"--noEmit", "--strict", "--lib", "es2015", "--module", "nodenext", "--target", "es2022", filepath.Join(dir, "main.mts"))
-	if out, err := tsc.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	testenv.Run(t, tsc)
 }

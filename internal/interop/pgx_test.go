@@ -38,9 +38,7 @@ func TestPgx(t *testing.T) {
 				{"INSERT INTO docs VALUES ($1, $2, $3)", []any{id, objectid.Hex{ID: id}, objectid.ID{}}},
 				{"INSERT INTO docs VALUES ($1, $2, $3)", []any{other, objectid.Hex{ID: other}, id}},
 			} {
-				if _, err := conn.Exec(t.Context(), q.sql, q.args...); err != nil {
-					t.Fatalf("%s: %v", q.sql, err)
-				}
+				testenv.Must(conn.Exec(t.Context(), q.sql, q.args...))(t)
 			}
 			for sql, arg := range map[string]any{"raw = $1": id, "hex = $1": objectid.Hex{ID: id}, "raw = $1 AND parent IS NULL": id.Bytes()} {
 				var raw, hex objectid.ID

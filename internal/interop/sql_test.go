@@ -17,26 +17,15 @@ import (
 func openSQLite(t *testing.T) *sql.DB {
 	t.Helper()
 	db := testenv.Must(sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db")))(t)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testenv.WantError(t, "Close", db.Close(), nil) })
 	return db
-}
-
-func mustExec(t *testing.T, db *sql.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.Exec(query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
 }
 
 func TestSQLColumns(t *testing.T) {
 	db := openSQLite(t)
-	mustExec(t, db, "CREATE TABLE docs (raw BLOB, hex TEXT, parent BLOB, note TEXT)")
+	testenv.Must(db.Exec("CREATE TABLE docs (raw BLOB, hex TEXT, parent BLOB, note TEXT)"))(t)
 	id := objectid.New()
-	mustExec(t, db, "INSERT INTO docs VALUES (?, ?, ?, ?)", id, objectid.Hex{ID: id}, objectid.ID{}, objectid.Hex{})
+	testenv.Must(db.Exec("INSERT INTO docs VALUES (?, ?, ?, ?)", id, objectid.Hex{ID: id}, objectid.ID{}, objectid.Hex{}))(t)
 
 	var rawType, hexType, parentType, noteType, hexText string
 	testenv.NoError(t, db.QueryRow("SELECT typeof(raw), typeof(hex), typeof(parent), typeof(note), hex FROM docs").Scan(&rawType, &hexType, &parentType, &noteType, &hexText))
@@ -81,7 +70,7 @@ func TestSQLRefusesWhatIsNoID(t *testing.T) {
 // of both kinds, and in the order of time.
 func TestSQLRange(t *testing.T) {
 	db := openSQLite(t)
-	mustExec(t, db, "CREATE TABLE docs (raw BLOB PRIMARY KEY, hex TEXT UNIQUE) WITHOUT ROWID")
+	testenv.Must(db.Exec("CREATE TABLE docs (raw BLOB PRIMARY KEY, hex TEXT UNIQUE) WITHOUT ROWID"))(t)
 	start := time.Unix(1_800_000_000, 0)
 	var now time.Time
 	g := testenv.Must(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))(t)
@@ -89,7 +78,7 @@ func TestSQLRange(t *testing.T) {
 	for s := range 100 {
 		now = start.Add(time.Duration(s) * time.Second)
 		id := g.New()
-		mustExec(t, db, "INSERT INTO docs VALUES (?, ?)", id, objectid.Hex{ID: id})
+		testenv.Must(db.Exec("INSERT INTO docs VALUES (?, ?)", id, objectid.Hex{ID: id}))(t)
 		if s >= 20 && s < 30 {
 			want = append(want, id)
 		}
@@ -102,14 +91,10 @@ func TestSQLRange(t *testing.T) {
 			var got []objectid.ID
 			for rows.Next() {
 				var id objectid.ID
-				if err := rows.Scan(&id); err != nil {
-					t.Error(err)
-				}
+				testenv.WantError(t, "Scan", rows.Scan(&id), nil)
 				got = append(got, id)
 			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				t.Error(err)
-			}
+			testenv.WantError(t, column, errors.Join(rows.Err(), rows.Close()), nil)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: WHERE %s finds %v, want %v", column, where, got, want)
 			}

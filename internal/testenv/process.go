@@ -51,17 +51,11 @@ func Start(t testing.TB, name string, args ...string) *Process {
 	if l, ok := t.(*lasting); ok {
 		p.cmd.Env = append(os.Environ(), "OID_TEST_REMOVE="+l.folder)
 	}
-	alive, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatalf("start %s: %v", name, err)
-	}
-	p.alive = alive
+	p.alive = Must(p.cmd.StdinPipe())(t)
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
 	p.cmd.WaitDelay = time.Second
-	if err := p.cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", name, err)
-	}
+	NoError(t, p.cmd.Start())
 	go p.collect(out)
 	go func() {
 		defer close(p.done)

@@ -24,10 +24,7 @@ type relay struct {
 // passes on what comes on both until either ends.
 func (r *relay) start(t testing.TB, target string, talk func(client, server net.Conn)) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("listen: %v", err)
-	}
+	l := Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	r.Addr, r.target, r.changed, r.conns = l.Addr().String(), target, make(chan struct{}), map[net.Conn]struct{}{}
 	var running sync.WaitGroup
 	running.Go(func() {
