@@ -321,7 +321,7 @@ while :; do date +%s%N; sleep 0.01; done`)
 		t.Errorf("the command was asked to end %d times before it was killed, want once", asked)
 	}
 	// It is killed after the grace, a twentieth of the TTL before the end.
-	ends := regexp.MustCompile(`it ends in (\S+)`).FindStringSubmatch(stubborn.stderr.String())
+	ends := regexp.MustCompile(`ends in (\S+);`).FindStringSubmatch(stubborn.stderr.String())
 	if ends == nil {
 		t.Fatalf("stderr: %s", stubborn.stderr.String())
 	}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/oidkit/oid/cmd/oid/internal/job"
 	"github.com/oidkit/oid/internal/timerange"
-	"github.com/oidkit/oid/server/wire"
 )
 
 func main() {
@@ -149,21 +147,12 @@ func dieOf(s os.Signal) int {
 	return 128 + int(number)
 }
 
-// thisVersion reads what the Go toolchain recorded in the binary. It takes the version from
+// thisVersion returns the version that the Go toolchain recorded in the binary. It comes from
 // the tag of the commit, or from "go install path@version".
-func thisVersion() wire.Version {
-	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+func thisVersion() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
 	}
-	if info.Main.Version != "" {
-		v.Version = strings.TrimPrefix(info.Main.Version, "v")
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v.Commit = s.Value
-		}
-	}
-	return v
+	return strings.TrimPrefix(info.Main.Version, "v")
 }

@@ -47,7 +47,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 	sealed := strings.TrimSpace(oid(t, "", "seal", "--kind", "order", "507f1f77bcf86cd799439011").out)
 	lines := []string{
-		"--help", "help times", "version", "version --json", "new", "new -n 3 --json", "completion bash",
+		"--help", "help times", "--version", "new", "new -n 3 --json", "completion bash",
 		"range --since 1h", "range --since 1h --json", "range --since 1h --for sql",
 		"inspect 507f1f77bcf86cd799439011", "inspect --json 507f1f77bcf86cd799439011", "inspect --grep", "annotate " + dump,
 		"odds --processes 10", "odds --processes 10 --json",

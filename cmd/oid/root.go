@@ -12,7 +12,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root = &cobra.Command{
 		Use:           "oid",
 		Short:         "Create, read and trace MongoDB ObjectIds",
-		Version:       thisVersion().Version,
+		Version:       thisVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -37,7 +37,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newVersionCommand(std))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelpCommand())
 	started = new(bool)
@@ -57,19 +56,4 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		return err
 	}
 	return root, started
-}
-
-func newVersionCommand(std streams) *cobra.Command {
-	var asJSON jsonFlag
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := thisVersion()
-			return asJSON.emit(std.out, v, textf("oid %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch))
-		},
-	}
-	asJSON.addFlag(cmd, jsonObject)
-	return cmd
 }

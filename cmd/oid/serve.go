@@ -145,7 +145,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	if !v.quiet {
 		o.Access = o.Log
 	}
-	o.Version = thisVersion().Version
+	o.Version = thisVersion()
 	o.OneHost = engine.oneHost
 	o.StoreName = engine.name
 	o.Open = v.where.openToWrite

@@ -11,15 +11,6 @@ type Odds struct {
 	RepeatedID  float64 `json:"repeated_id" doc:"Chance that two of the processes create the same id."`
 }
 
-// Version describes a build of the command oid.
-type Version struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Go      string `json:"go"`
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
-}
-
 // Collection names a collection of a store.
 type Collection struct {
 	Collection string `json:"collection"`
