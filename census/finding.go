@@ -257,7 +257,7 @@ var doubtReasons = [...]struct {
 // counters have breaks, but the counters of healthy processes may have such breaks, too.
 type Doubt struct {
 	Kind DoubtKind
-	// Processes is the number of processes.
+	// Processes is the number of processes that the doubt concerns.
 	Processes int64
 	// Reason says in one sentence what cannot be told, and why.
 	Reason string

@@ -26,10 +26,10 @@ var (
 
 	ErrInvalid = errors.New("lock: invalid")
 
-	// ErrBetween: [Once] was called in the middle between two ticks.
+	// ErrBetween: [Once] cannot tell which of two ticks the call is for.
 	ErrBetween = errors.New("lock: between two ticks")
 
-	// ErrTooLate: [Once] got the lock so late that nobody may run the tick any more.
+	// ErrTooLate: so many further ticks are due that [Once] does not run the tick any more.
 	ErrTooLate = errors.New("lock: too late for the tick")
 
 	// ErrUnrecorded: [Once] ran the function; other callers see [OutcomeDied].

@@ -20,7 +20,7 @@ type OnceOptions struct {
 	// above 0, a call waits for the outcome of another host's attempt. Default: 0.
 	Retry int
 	// CatchUp is the largest number of missed ticks, the latest ones, that a call runs before
-	// its own tick. It is 0 to 16, and 0 for a key. Default: 0.
+	// its own tick. It is 0 to 16; for a [KeySchedule] it must be 0. Default: 0.
 	CatchUp int
 	// Wait is how long to wait for the lock. If it is negative, the call does not wait and
 	// runs no late ticks. Default: until ctx ends or 15 further ticks are due.
@@ -32,7 +32,8 @@ type OnceOptions struct {
 // Once runs a job once per tick, on one of several hosts. Call it on each host at about every
 // tick, as cron does. Each call is for the tick nearest to now, but never for one that is
 // over an hour ahead. If no host has begun that tick, Once calls f under the lock, see [Do].
-// In the middle between two ticks the error wraps [ErrBetween].
+// Near the time at which calls begin to be for the next tick, clocks that differ could choose
+// different ticks. Once then does not call f, and the error wraps [ErrBetween].
 //
 // Once reads the clock of the backend or, in files and SQLite, that of this machine. The
 // clocks may differ by a third of the time between two ticks, and by an hour at most.
@@ -44,9 +45,9 @@ type OnceOptions struct {
 //
 // A tick that becomes due while an earlier tick runs is late: the next call that gets the
 // lock runs all late ticks, oldest first. If the lock is not free in time, the error wraps a
-// [HeldError] or, if 15 further ticks are due by then, [ErrTooLate]; nobody runs the tick
-// after that. A tick that no host has begun is missed, and OnceOptions.CatchUp can run it
-// later.
+// [HeldError]. If 15 further ticks are due by then, the error wraps [ErrTooLate] instead, and
+// the tick no longer counts as late. A tick that no host has begun is missed, and
+// OnceOptions.CatchUp can run it later.
 //
 // If the backend keeps its data, and holders stop when their lease ends, f is begun at most 1
 // + OnceOptions.Retry times for each tick. That is not exactly once: a holder may die when f

@@ -77,8 +77,9 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	return all, nil
 }
 
-// RemoteOptionsOf returns options that describe a remote process as p, which [Describe] may
-// have returned. The result and p share the map of labels.
+// RemoteOptionsOf copies the description in p to options, so that they describe a remote
+// process in the same way. p may be the result of [Describe]. The options share p's map of
+// labels.
 func RemoteOptionsOf(p *Process) RemoteOptions {
 	return RemoteOptions{
 		Name: p.Name, Host: p.Host, Version: p.Version, Labels: p.Labels, Interval: p.Interval,

@@ -78,8 +78,9 @@ type Options struct {
 // collection.
 //
 // Acquire retries after an error only if the store has answered this Locker before. If a
-// holder dies on another host, Status shows it, and TryAcquire finds the lock held, until a
-// waiter takes over the lock. Until the store is closed, Release works even after Close.
+// holder dies on another host, only a waiter notices: until one takes over the lock, Status
+// still shows the dead holder, and TryAcquire finds the lock held. After the Locker is closed,
+// Release still works, as long as the store is open.
 type Locker struct {
 	lock.Locker // all methods
 
