@@ -61,7 +61,7 @@ func newAxis(interval Interval, first, last uint32, tz *time.Location) (*axis, e
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: choose an interval longer than a %v", ErrTooFine, interval)
+	return nil, fmt.Errorf("%w: choose an interval longer than one %v", ErrTooFine, interval)
 }
 
 // fill sets the buckets. It reports false if there are more than limit.

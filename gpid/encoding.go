@@ -105,7 +105,7 @@ func Parse(s string) (GPID, error) {
 	}
 	addr, err := netip.ParseAddrPort(addrText)
 	if err != nil {
-		return GPID{}, fmt.Errorf("%w: address %q, want ip:port, and IPv6 in brackets: %q", ErrInvalid, addrText, s)
+		return GPID{}, fmt.Errorf("%w: %q: address %q, want ip:port, and IPv6 in brackets", ErrInvalid, s, addrText)
 	}
 	g, err := New(addr, time.UnixMicro(int64(start)), int(pid))
 	if err != nil {

@@ -208,7 +208,7 @@ func (s *slots) exclude(ctx context.Context, name string, lease *Lease) (*Lease,
 		status, err = s.Locker.Status(ctx, name)
 	}
 	if err == nil && status.Held {
-		err = fmt.Errorf("lock: in use without slots: %w", &HeldError{Status: status})
+		err = fmt.Errorf("lock: the lock is in use without slots: %w", &HeldError{Status: status})
 	}
 	if err != nil {
 		return nil, errors.Join(err, lease.Release())

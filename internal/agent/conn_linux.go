@@ -123,7 +123,7 @@ func (a *agent) read(c *conn) {
 	case from != c.pid && from != 0:
 		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid))
 	case len(c.buf)+n > maxBuf:
-		a.refuse(c, fmt.Errorf("more than %d bytes before the answer", maxBuf))
+		a.refuse(c, fmt.Errorf("more than %d bytes sent without waiting for an answer", maxBuf))
 	default:
 		c.buf = append(c.buf, buf[:n]...)
 		a.handle(c)

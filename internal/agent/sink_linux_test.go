@@ -303,7 +303,7 @@ func TestSlow(t *testing.T) {
 	}
 	eventually(t, "both are recorded", s.with(func() bool { return len(s.keys) == 2 }))
 	_, err = fmt.Fprintf(c, "oid1 %v\n%s", newID(t), strings.Repeat("x\n", 9000))
-	if lines.Scan(); !strings.Contains(lines.Text(), "more than 16000 bytes before the answer") {
+	if lines.Scan(); !strings.Contains(lines.Text(), "more than 16000 bytes sent without waiting for an answer") {
 		t.Errorf("a program that writes on: %q, %v", lines.Text(), err)
 	}
 }

@@ -142,7 +142,8 @@ func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
 	interval := time.Duration(me.IntervalSeconds * float64(time.Second))
 	b, err := hex.DecodeString(me.ProcessBlock)
 	if err != nil || len(b) != len(block) || interval < shortestInterval || interval > longestInterval {
-		return block, fmt.Errorf("%w: process block %q with an interval of %v s", ErrResponse, me.ProcessBlock, me.IntervalSeconds)
+		return block, fmt.Errorf("%w: process block %q and interval %v s, want 8 hexadecimal digits and %v to %v",
+			ErrResponse, me.ProcessBlock, me.IntervalSeconds, shortestInterval, longestInterval)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

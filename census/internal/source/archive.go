@@ -237,7 +237,7 @@ func (r *archiveReader) header() (out header, err error) {
 		return out, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
 	}
 	if out.Collection == "" {
-		return out, r.stopped(fmt.Errorf("%w: a document without the name of a collection", errArchive))
+		return out, r.stopped(fmt.Errorf("%w: a header does not name its collection", errArchive))
 	}
 	r.data = r.data[size:]
 	return out, nil
