@@ -158,8 +158,7 @@ func thin(points []Point, limit int) []Point {
 		return points
 	}
 	var out []Point
-	for i := 0; i < len(points); i += each {
-		group := points[i:min(i+each, len(points))]
+	for group := range slices.Chunk(points, each) {
 		sum, n := 0., 0
 		for _, p := range group {
 			if p.Value >= 0 {
