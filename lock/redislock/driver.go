@@ -46,7 +46,7 @@ func code(err error) string {
 	return first
 }
 
-// ErrClientClosed: the Redis client is closed. A [Driver] returns it.
+// ErrClientClosed means that the Redis client is closed. A [Driver] returns it.
 var ErrClientClosed = errors.New("redislock: client is closed")
 
 // permanent reports whether the same request would fail again.
