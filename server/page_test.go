@@ -62,7 +62,7 @@ func TestTyping(t *testing.T) {
 	b.await(`document.querySelector('.presets a[href*="since=1h"]').search === '?since=1h&process=0a1b2c3d4e'`)
 	b.fill("#process", "none")
 	b.allowed = []string{"422 (Unprocessable"}
-	b.await(`document.querySelector('.problem')?.innerText.includes('want 10 hexadecimal digits')`)
+	b.await(`document.querySelector('.problem')?.innerText.includes('want the 10 hexadecimal digits')`)
 	b.fill("#process", "")
 	b.await(`document.querySelector('#q-range-go')`)
 	b.open("/")
