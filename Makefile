@@ -115,6 +115,7 @@ test-race:
 
 test-plain:
 	$(MAKE) -j 2 test-plain-main test-plain-modules
+	cd examples/verify && OID_REQUIRE_ALL=1 go test ./...
 
 test-plain-main: TESTS = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 2 | sort -u | paste -s -d '|')
 test-plain-main: PACKAGES = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 1 | sort -u)
@@ -122,7 +123,6 @@ test-plain-main:
 	OID_REQUIRE_ALL=1 go test -vet=off -p 2 -timeout 10m -run '^($(TESTS))$$' ./server $(PACKAGES)
 
 test-plain-modules:
-	cd examples/verify && OID_REQUIRE_ALL=1 go test ./...
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 

@@ -46,17 +46,20 @@ func checkDescription(name, version string, labels map[string]string) error {
 
 // checkPrintable returns an error if text contains characters that people cannot see.
 func checkPrintable(what, text string) error {
-	if at := strings.IndexFunc(text, hidden.Rune); at >= 0 {
+	if at := strings.IndexFunc(text, unprintable); at >= 0 {
 		return fmt.Errorf("%w: the %s has %U at offset %d, want printable characters", ErrDescription, what, []rune(text[at:])[0], at)
 	}
 	return nil
 }
 
+// unprintable reports whether r is hidden, or stands for a byte that is not UTF-8.
+func unprintable(r rune) bool { return hidden.Rune(r) || r == '\uFFFD' }
+
 // printable replaces the characters that checkDescription refuses by question marks. It is
 // for names of programs, which whoever starts a program chooses.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden.Rune(r) {
+		if unprintable(r) {
 			return '?'
 		}
 		return r

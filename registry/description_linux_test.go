@@ -60,6 +60,8 @@ func TestDescriptionsEverywhere(t *testing.T) {
 		{"shop", "v1", map[string]string{"team": "orders", "größe": "日本語", "empty": ""}, ""},
 		{"shop", "v1", map[string]string{strings.Repeat("n", 100): strings.Repeat("v", 200)}, ""},
 		{"shop\n", "", nil, "the name has U+000A at offset 4, want printable characters"},
+		{"shop\xff", "", nil, "the name has U+FFFD at offset 4, want printable characters"},
+		{"", "", map[string]string{"a": "b\xff"}, `the value of the label "a" has U+FFFD at offset 1, want printable characters`},
 		{"shop", "v\x00", nil, "the version has U+0000 at offset 1, want printable characters"},
 		{"", "", map[string]string{"b": "ok", "c": "x\ny", "d": "\n"}, `the value of the label "c" has U+000A at offset 1, want printable characters`},
 		{"", "", map[string]string{"te\u200bam": ""}, `the name of the label "te\u200bam" has U+200B at offset 2, want printable characters`},

@@ -165,11 +165,18 @@ func TestWeakTokens(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, server.ErrToken) || !strings.Contains(fmt.Sprint(err), c.weakness) || !strings.Contains(fmt.Sprint(err), `"deploy"`) || !strings.Contains(fmt.Sprint(err), "openssl rand -hex 16") {
-			t.Errorf("%q: %v, want ErrToken with the name, %q and a command", c.value, err, c.weakness)
+		if !errors.Is(err, server.ErrToken) || !strings.Contains(fmt.Sprint(err), c.weakness) || !strings.Contains(fmt.Sprint(err), "token 1 of 1 ") || !strings.Contains(fmt.Sprint(err), "openssl rand -hex 16") {
+			t.Errorf("%q: %v, want ErrToken with its number, %q and a command", c.value, err, c.weakness)
 		}
 		if err != nil && c.value != "" && strings.Contains(err.Error(), c.value) {
 			t.Errorf("the error has the token: %v", err)
+		}
+	}
+	// A user who swaps the columns of a line writes the token as its name.
+	swapped := "0123456789abcdeffedcba9876543210"
+	for _, all := range [][]server.Token{{{Name: swapped, Value: "alice"}}, {{Name: swapped, Value: rand.Text()}, {Name: swapped, Value: rand.Text()}}} {
+		if _, err := server.New(&server.Options{Tokens: all}); err == nil || strings.Contains(err.Error(), swapped) {
+			t.Errorf("%v: %v, want an error without the name", all, err)
 		}
 	}
 	var random []server.Token

@@ -56,15 +56,17 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	}
 	defer c.Close(t.Context())
 	_, schema, _ := strings.Cut(uri, "oid_schema=")
-	var newer int
-	if err := c.QueryRow(t.Context(), `UPDATE `+schema+`."^1format" SET version = version + 1 RETURNING version`).Scan(&newer); err != nil {
-		t.Fatal(err)
-	}
-	s, err := pgstore.Open(t.Context(), uri)
-	if err == nil {
-		s.Close()
-	}
-	if want := fmt.Sprintf("has format %d, but this program knows formats up to %d; use a newer version of the program", newer, newer-1); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("a schema one format newer than what this program writes: Open returned %v, want an error with %q", err, want)
+	for _, step := range []int{1, -2} { // a newer format, then an older one
+		var other int
+		if err := c.QueryRow(t.Context(), `UPDATE `+schema+`."^1format" SET version = version + $1 RETURNING version`, step).Scan(&other); err != nil {
+			t.Fatal(err)
+		}
+		s, err := pgstore.Open(t.Context(), uri)
+		if err == nil {
+			s.Close()
+		}
+		if want := fmt.Sprintf("has format %d, but this program reads format 2; use the version of the program that wrote it", other); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a schema of format %d: Open returned %v, want an error with %q", other, err, want)
+		}
 	}
 }

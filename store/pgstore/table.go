@@ -78,10 +78,10 @@ func (s *database) Collections(ctx context.Context) (names []string, err error) 
 
 // format is the version of the format of a schema. It must be increased by any change that older
 // versions of this package would misread.
-const format = 1
+const format = 2
 
 // checkFormat reports whether the schema was set up by this package. It returns an error if the
-// schema contains only tables of another program, or has a newer format. It returns false and
+// schema contains only tables of another program, or has another format. It returns false and
 // no error if the schema is empty or does not exist.
 func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err error) {
 	var ours, others bool
@@ -99,8 +99,8 @@ func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err
 	if err := q.QueryRow(ctx, "SELECT version FROM "+s.qualified(formatTable)).Scan(&version); err != nil {
 		return false, fmt.Errorf("read the version of the format of schema %q: %w", s.schema, err)
 	}
-	if version > format {
-		return false, fmt.Errorf("schema %q has format %d, but this program knows formats up to %d; use a newer version of the program", s.schema, version, format)
+	if version != format {
+		return false, fmt.Errorf("schema %q has format %d, but this program reads format %d; use the version of the program that wrote it, or name another schema with oid_schema=NAME in the URL", s.schema, version, format)
 	}
 	return true, nil
 }

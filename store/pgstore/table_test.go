@@ -90,7 +90,7 @@ func TestSchemaOfOthers(t *testing.T) {
 	}
 	conn, format := tableOf(t, uri, "^1format")
 	for _, test := range []struct{ statement, want string }{
-		{"UPDATE " + format + " SET version = 2", "format 2"},
+		{"UPDATE " + format + " SET version = 3", "format 3"},
 		{"DROP TABLE " + format, "another program"},
 	} {
 		if _, err := conn.Exec(t.Context(), test.statement); err != nil {

@@ -53,7 +53,7 @@ func TestBackupInUse(t *testing.T) {
 	if _, err := c.Insert(ctx, "c", bson.D{}); err != nil {
 		t.Errorf("Insert into the copy: %v", err)
 	}
-	if version := query(t, path, "PRAGMA user_version"); version[0] != "1" {
+	if version := query(t, path, "PRAGMA user_version"); version[0] != "2" {
 		t.Errorf("the copy has version %v, want 1", version)
 	}
 	if _, err := os.Stat(path + ".partial"); !errors.Is(err, fs.ErrNotExist) {

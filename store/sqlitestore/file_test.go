@@ -70,7 +70,10 @@ func TestOpenRefuses(t *testing.T) {
 	query(t, foreign, "CREATE TABLE events (id INTEGER)")
 	newer := filepath.Join(dir, "newer.db")
 	open(t, newer, nil)
-	query(t, newer, "PRAGMA user_version = 2")
+	query(t, newer, "PRAGMA user_version = 3")
+	older := filepath.Join(dir, "older.db")
+	open(t, older, nil)
+	query(t, older, "PRAGMA user_version = 1")
 	for _, test := range []struct {
 		path string
 		o    sqlitestore.Options
@@ -86,8 +89,10 @@ func TestOpenRefuses(t *testing.T) {
 		{text, sqlitestore.Options{ReadOnly: true}, "not a SQLite database", nil},
 		{foreign, sqlitestore.Options{}, "another program", nil},
 		{foreign, sqlitestore.Options{ReadOnly: true}, "another program", nil},
-		{newer, sqlitestore.Options{}, "version 2, but this program knows versions up to 1; use a newer oid", nil},
-		{newer, sqlitestore.Options{ReadOnly: true}, "version 2", nil},
+		{newer, sqlitestore.Options{}, "version 3, but this program reads version 2; use the oid that wrote it, or name another file", nil},
+		{older, sqlitestore.Options{}, "version 1, but this program reads version 2", nil},
+		{older, sqlitestore.Options{ReadOnly: true}, "version 1, but", nil},
+		{newer, sqlitestore.Options{ReadOnly: true}, "version 3", nil},
 		{os.DevNull, sqlitestore.Options{}, "not a regular file", nil},
 	} {
 		before, _ := os.ReadFile(test.path)

@@ -127,7 +127,7 @@ const (
 
 	// formatVersion is the value of PRAGMA user_version. It must be increased by any change of
 	// the format that older versions of this package would misread.
-	formatVersion = 1
+	formatVersion = 2
 )
 
 // Open opens the store in the file at path. If the file does not exist, Open creates it in its
@@ -244,7 +244,7 @@ var errForeign = errors.New("it is a SQLite database of another program; name an
 
 // isOurs reports whether a database was written by this package. It returns false for an empty
 // database, errForeign for the database of another program, and another error for a database
-// that a newer version of this package has written.
+// that another version of this package has written.
 func isOurs(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 },
@@ -254,14 +254,12 @@ func isOurs(ctx context.Context, db interface {
 	switch {
 	case err != nil:
 		return false, err
-	case id == applicationID && version > formatVersion:
-		return false, fmt.Errorf("its format has version %d, but this program knows versions up to %d; use a newer oid", version, formatVersion)
-	case id == applicationID:
-		return true, nil
-	case id != 0 || tables > 0:
+	case id == applicationID && version != formatVersion:
+		return false, fmt.Errorf("its format has version %d, but this program reads version %d; use the oid that wrote it, or name another file", version, formatVersion)
+	case id != applicationID && (id != 0 || tables > 0):
 		return false, errForeign
 	}
-	return false, nil
+	return id == applicationID, nil
 }
 
 // prepareFile marks a new file as written by this package. Several processes may do that at once.

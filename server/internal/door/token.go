@@ -22,16 +22,17 @@ type Token struct {
 }
 
 // checkTokens returns an error if a token is too easy to guess, or if two tokens have the
-// same name or value.
+// same name or value. It counts the tokens instead of naming them: if somebody writes a token in
+// place of its name, the error must not show it.
 func checkTokens(all []Token) error {
 	names, values := map[string]bool{}, map[string]bool{}
-	for _, t := range all {
+	for i, t := range all {
 		weakness := weaknessOf(t.Value)
 		switch {
 		case weakness != "":
-			return fmt.Errorf("%w %q is too easy to guess: %s; make one with \"openssl rand -hex 16\"", ErrToken, t.Name, weakness)
+			return fmt.Errorf("%w %d of %d is too easy to guess: %s; make one with \"openssl rand -hex 16\"", ErrToken, i+1, len(all), weakness)
 		case names[t.Name]:
-			return fmt.Errorf("%w: two tokens have the name %q", ErrToken, t.Name)
+			return fmt.Errorf("%w %d of %d has the name of another one; write NAME all|read TOKEN in each line", ErrToken, i+1, len(all))
 		case values[t.Value]:
 			return fmt.Errorf("%w: two tokens have the same value", ErrToken)
 		}
