@@ -118,7 +118,7 @@ test-plain:
 	cd examples/verify && OID_REQUIRE_ALL=1 go test ./...
 
 test-plain-main: TESTS = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 2 | sort -u | paste -s -d '|')
-test-plain-main: PACKAGES = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 1 | sort -u)
+test-plain-main: PACKAGES = $(patsubst ./objectid%,github.com/oidkit/oid/objectid%,$(shell $(WITHOUT_RACE) | cut -d ' ' -f 1 | sort -u))
 test-plain-main:
 	OID_REQUIRE_ALL=1 go test -vet=off -p 2 -timeout 10m -run '^($(TESTS))$$' ./server $(PACKAGES)
 
