@@ -37,7 +37,11 @@ func TestWithoutRaceRuns(t *testing.T) {
 				continue
 			}
 			seen++
-			if !strings.HasPrefix(name, "Test") || !tests.MatchString(name) || !slices.Contains(packages, "./"+filepath.ToSlash(dir)+"/") {
+			of := "./" + filepath.ToSlash(dir) + "/"
+			if strings.HasPrefix(of, "./objectid/") { // another module
+				of = "github.com/oidkit/oid/" + of[2:]
+			}
+			if !strings.HasPrefix(name, "Test") || !tests.MatchString(name) || !slices.Contains(packages, of) {
 				t.Errorf("%s of %s runs nowhere: the call is in no test", name, dir)
 			}
 		}
