@@ -252,7 +252,7 @@ func TestDocuments(t *testing.T) {
 }
 
 // changing is what differs from one run to the next.
-var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:year|day|hour|minute|second)s? ago| in \d+\.\d s\b|go1[.\d]+ \w+/\w+|\(devel\)|v0\.0\.0\S*`)
+var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:year|day|hour|minute|second)s? ago| in \d+\.\d s\b|go1[.\d]+ \w+/\w+|version (?:\(devel\)|\d+\.\d+\.\d+\S*)|\(devel\)|v0\.0\.0\S*`)
 
 // otherPrograms are those that the commands of a session use and not every system has.
 var otherPrograms = regexp.MustCompile(`\b(?:python3|curl)\b`)
