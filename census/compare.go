@@ -16,7 +16,8 @@ type Difference struct {
 	// A and B describe the two censuses.
 	A Side
 	B Side
-	// Both is the number of different ids that both censuses contain.
+	// Both is the number of ids that are in both censuses. An id that occurs several times
+	// counts once.
 	Both int64
 }
 

@@ -43,7 +43,7 @@ type Report struct {
 	Collection string
 	// Collections has a report for each collection if there are several, in the order in
 	// which the census met them. This report then is a summary: Timeline has no buckets,
-	// and the fields after it are empty.
+	// and the fields from Processes to Findings are empty.
 	Collections []*Report
 
 	// Field is the field that was read.

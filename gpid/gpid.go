@@ -23,8 +23,9 @@ var ErrInvalid = errors.New("gpid: invalid gpid")
 //	|     address     | port| start time   |   pid    |
 //	+-----------------+-----+--------------+----------+
 //
-// The address is an IPv6 address, or an IPv4 address mapped to IPv6. The start time is in
-// microseconds since 1970 in UTC, a number of 16 decimal digits.
+// The address is an IPv6 address, or an IPv4 address mapped to IPv6. The start time is the
+// number of microseconds since 1970 in UTC. It is at least 1e15 and less than 1e16, so it
+// always has 16 digits in the text form.
 //
 // The zero GPID means "no process". Compare GPIDs with ==, use them as map keys, share
 // them between goroutines. Encoding never fails. A decoding error wraps [ErrInvalid] and

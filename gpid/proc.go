@@ -72,7 +72,7 @@ func parseStat(text string) (s stat, err error) {
 	fields := strings.Fields(text[end+1:]) // from field 3
 	const first, least = 3, 28 - 3 + 2     // the last field may be cut short
 	if len(fields) < least {
-		return s, fmt.Errorf("%d fields after the name, want %d or more", len(fields), least)
+		return s, fmt.Errorf("the stat file has %d fields after the program name, want %d or more", len(fields), least)
 	}
 	if len(fields[0]) != 1 {
 		return s, fmt.Errorf("state %q, want one letter", fields[0])

@@ -108,9 +108,10 @@ func (p Process) Started() (time.Time, error) {
 }
 
 // GPID returns the GPID of p. addr is the address of p, in the form that [Self] takes. The
-// start time comes from [Process.Started]. A clock step changes it, so call GPID once and keep
-// the result. If p itself calls Self, it gets another GPID, with a start time up to a second
-// later. If addr is wrong, the error wraps [ErrInvalid]. Other errors are those of Started.
+// start time is the result of [Process.Started], which changes when the clock is set, so call
+// GPID once and keep the result. If the process p itself calls Self, it gets another GPID, whose
+// start time is up to a second later. If addr is malformed, the error wraps [ErrInvalid]. Other
+// errors are those of Started.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

@@ -160,7 +160,7 @@ func TestStatCutShort(t *testing.T) {
 		}
 	}
 	_, err = gpid.ProcessOfFS(proc("4711 (x) S 1"), 4711)
-	if want := "2 fields after the name, want 27 or more"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "2 fields after the program name, want 27 or more"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("two fields: %v, want an error with %q", err, want)
 	}
 }

@@ -20,7 +20,7 @@ var selfStart = time.Now()
 //
 // If the ip is missing or unspecified, as in ":8080" or "[::]:8080", Self replaces it by the
 // first address of this host that is neither loopback nor link-local, or by 127.0.0.1 if there
-// is none. An empty addr means that address with port 0.
+// is none. If addr is empty, Self uses the same host address, with port 0.
 //
 // The error wraps [ErrInvalid] if addr is not an ip:port, for example a host name, or if the
 // clock was before 2001-09-09 when the process started.

@@ -99,7 +99,7 @@ type Reading struct {
 
 	Verdict Verdict
 
-	// Reason is the reason for the verdict, in a few words for people.
+	// Reason is the reason for the verdict, in a few words for human readers.
 	Reason string
 
 	// Time is the creation time in UTC, with the precision of the format. It is nil if the
@@ -166,7 +166,7 @@ var kinds = []kind{
 // Formats returns all formats in a new slice.
 func Formats() []Format { return each.Of(kinds, func(k kind) Format { return k.format }) }
 
-// Names returns the names of all formats for people, separated by commas.
+// Names returns the names of all formats in one string, separated by commas, for messages.
 func Names() string {
 	return strings.Join(each.Of(kinds, func(k kind) string { return k.name }), ", ")
 }

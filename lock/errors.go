@@ -43,8 +43,9 @@ type HeldError struct {
 	// Status is the status of the lock when it was asked for. If Status.Held is false, the
 	// lock is free but reserved for its first waiter, and Status.Owner is that waiter.
 	Status Status
-	// Slots is 0 for a lock without slots. Otherwise it is the number of slots, none of which
-	// was free, and Status is that of one slot or of the queue, see [Slots].
+	// Slots is the number of slots of the lock, none of which was free, or 0 for a lock without
+	// slots. If it is above 0, Status describes only one of the slots or the queue of waiters;
+	// see [Slots].
 	Slots int
 }
 

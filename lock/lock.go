@@ -129,8 +129,8 @@ type Status struct {
 	Name string
 	// Held reports whether the lock is held. If not, all fields below except Waiters are zero.
 	Held bool
-	// Owner identifies the lease. In filelock another kind of program may hold the lock, such
-	// as flock(1): then this field and all below are zero.
+	// Owner is the process that holds the lock, with the id of its lease. In filelock another
+	// program, such as flock(1), may hold the lock: then Owner and all fields below are zero.
 	Owner Owner
 	// Fence is the lease's fencing token.
 	Fence uint64

@@ -16,8 +16,9 @@ import (
 
 // OnceOptions tune one [Once].
 type OnceOptions struct {
-	// Retry is how often a tick may be run again after it failed or its holder died. If it is
-	// above 0, a call waits for the outcome of another host's attempt. Default: 0.
+	// Retry is the number of further attempts after the run of a tick failed or its holder
+	// died. If it is above 0, a call waits for the outcome of another host's attempt.
+	// Default: 0.
 	Retry int
 	// CatchUp is the largest number of missed ticks, the latest ones, that a call runs before
 	// its own tick. It is 0 to 16; for a [KeySchedule] it must be 0. Default: 0.

@@ -21,8 +21,9 @@ type Options struct {
 	// random.
 	Block *[4]byte
 
-	// NewBlock, if not nil, returns another Block for Reseed, or false if there is none
-	// now. New and Fill wait for it; it must not use the generator. Only with Block.
+	// NewBlock, if not nil, returns another Block to Reseed, or false if there is none. New and
+	// Fill wait until it returns, so it must not use the generator. It may be set only with
+	// Block.
 	NewBlock func() (block [4]byte, ok bool)
 
 	// Counter, if not nil, is the first value of the counter. With Now and Block, it makes
@@ -34,13 +35,13 @@ type Options struct {
 	// limit.
 	MaxLead time.Duration
 
-	// Now returns the time, which may jump. Several goroutines may call Now at once.
+	// Now returns the time, which may jump. It may be called concurrently.
 	// Default: the system clock.
 	Now func() time.Time
 }
 
-// Generator generates ids for any number of goroutines. Create it with [NewGenerator], and do
-// not copy it. The zero Generator panics.
+// Generator generates ids for any number of goroutines. [NewGenerator] creates one. Do not
+// copy it. The zero Generator panics.
 type Generator struct {
 	// An id is composed of two atomic words, value and state, that are read separately:
 	//
@@ -238,7 +239,7 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 }
 
 // Lead returns how far the last ID is ahead of the clock, in whole seconds. It is above 0 after
-// the clock was set back, a second ran out of ids, or Reseed was called.
+// the clock was set back, after all ids of a second were used, or after Reseed.
 func (g *Generator) Lead() time.Duration {
 	next := g.state.Load()
 	last := (max(next, 1) - 1) >> g.bits

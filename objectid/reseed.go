@@ -52,7 +52,7 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 	return drift-before > int64(maxSlew)+max(passed, 0)/1000
 }
 
-// Reseed gives g a new process value and moves it to a later second, so ids still increase.
+// Reseed gives g a new process value. The next id has a later second, so ids still increase.
 // It returns false and changes nothing if g can have no other value: with the Classic layout,
 // with Block but without NewBlock, or if NewBlock returns false.
 //

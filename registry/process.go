@@ -194,7 +194,7 @@ type Adopted struct {
 	Evidence Evidence `bson:"evidence,omitempty"`
 	// From is the earliest creation time of ids with the value: when the process started.
 	From time.Time `bson:"from"`
-	// Confirmed is when the value was adopted.
+	// Confirmed is when the registry first recorded that the process uses the value.
 	Confirmed time.Time `bson:"confirmed,omitempty"`
 }
 

@@ -136,7 +136,7 @@ type RegisterOptions struct {
 	// listen.
 	Addr string
 
-	// Name of the service, for people. Default: the name of the program.
+	// Name of the service, as human readers know it. Default: the name of the program.
 	Name string
 	// Version of the program. Default: for this process, the version in the build
 	// information.

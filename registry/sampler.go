@@ -87,7 +87,7 @@ func (s *sampler) take() (load Load, err error) {
 		return load, err
 	}
 	if known := s.kernel != (gpid.Process{}); known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
-		return load, errors.New("its stat file belongs to another process or to one that has ended")
+		return load, errors.New("the process has ended, or another one has its pid now")
 	}
 	for i := range loadFields {
 		if f := &loadFields[i]; f.proc != nil {

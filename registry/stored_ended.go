@@ -65,7 +65,7 @@ func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 		err = r.store.Replace(ctx, registryRecords, m)
 	}
 	if err != nil {
-		err = fmt.Errorf("registry: store %s: %w", registryRecords, err)
+		err = fmt.Errorf("registry: write to %s: %w", registryRecords, err)
 	}
 	return err
 }

@@ -137,7 +137,7 @@ func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []obje
 		doc.addAdopted(p.Adopted) // the process may write its record meanwhile; it keeps them
 		return nil
 	}); err != nil {
-		return Process{}, fmt.Errorf("registry: store record of %v: %w", p.GPID, err)
+		return Process{}, fmt.Errorf("registry: write the record of %v: %w", p.GPID, err)
 	}
 	return p, r.collision(ctx, &p)
 }

@@ -195,7 +195,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 		return nil
 	}
 	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
+		return fmt.Errorf("registry: write the host of %v: %w", p.GPID, err)
 	}
 	return nil
 }

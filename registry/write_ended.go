@@ -83,7 +83,7 @@ func (r *Registry) markFinal(ctx context.Context, all []storedProcess) error {
 		}
 	}
 	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: store ends: %w", err)
+		return fmt.Errorf("registry: write the ends of processes: %w", err)
 	}
 	if err := r.readRecords(ctx, again); err != nil {
 		return err

@@ -91,7 +91,8 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 	}
 	err := r.putSamples(ctx, samples)
 	var stored []bson.Raw
-	if err == nil {
+	sampled := err == nil
+	if sampled {
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
 	var due []remoteBeat
@@ -106,8 +107,10 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 			}
 		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
 			alone = append(alone, b.index)
+		case !sampled:
+			errs[b.index] = err
 		default:
-			errs[b.index] = fmt.Errorf("registry: store heartbeat of %v: %w", b.gpid, err)
+			errs[b.index] = fmt.Errorf("registry: write the heartbeat of %v: %w", b.gpid, err)
 		}
 		r.memory.remember(beats[b.index].Member, remembered)
 	}

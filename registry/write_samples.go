@@ -45,7 +45,7 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 				}
 			}
 			if err != nil {
-				return fmt.Errorf("registry: store samples: %w", err)
+				return fmt.Errorf("registry: write samples: %w", err)
 			}
 			n.samples = n.samples[done:]
 		}

@@ -71,7 +71,7 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 		err = c.confirmLiving(ctx, l.key)
 	}
 	if err != nil {
-		err = fmt.Errorf("registry: store heartbeat of %v: %w", c.p.GPID, err)
+		err = fmt.Errorf("registry: write the heartbeat of %v: %w", c.p.GPID, err)
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 		err = c.registry.deleteEnded(ctx, &before)
 	}
 	if err != nil {
-		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
+		return fmt.Errorf("registry: write the record of %v: %w", doc.GPID, err)
 	}
 	c.recordDue, c.recordStored = false, true
 	return nil

@@ -226,7 +226,7 @@ type rangeInput struct {
 	To      string `query:"to" maxLength:"100" doc:"Ids from before this time. It is rounded up to a second. Default: no end."`
 	Column  string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in SQL queries. It is inserted unchanged."`
 	Process string `query:"process" maxLength:"10" example:"bcf86cd799" doc:"A process value (10 hexadecimal digits) or process block (8). The queries then match only ids with it. Query languages that cannot express that are left out. Default: any process."`
-	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone for times that name none, such as Europe/Berlin."`
+	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone, such as Europe/Berlin, of times that do not name one."`
 }
 
 var rangeOf = describe(tagIDs, "range", "Turn a time range into a range of ids",

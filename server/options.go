@@ -38,8 +38,8 @@ type Options struct {
 	Version string
 
 	// Token is the bearer token of API requests and the password of the login page.
-	// It must have 128 bits, such as the output of "openssl rand -hex 16"; docs/deploy.md
-	// says which values are strong enough. If there is no token, the server must listen
+	// It must have at least 128 random bits, such as the 32 digits that
+	// "openssl rand -hex 16" prints; docs/deploy.md has the rule. If there is no token, the server must listen
 	// on a loopback address.
 	Token string
 	// Tokens are further tokens. No two may have the same name or value; the name of the
@@ -160,8 +160,8 @@ func (l Limits) withDefaults() Limits {
 type Token struct {
 	// Name appears in error messages. No two tokens may have the same name.
 	Name string
-	// Value is the secret. It must have at least 128 bits, such as the output of
-	// "openssl rand -hex 16".
+	// Value is the secret. It must have at least 128 random bits, such as the 32 digits
+	// that "openssl rand -hex 16" prints.
 	Value string
 	// ReadOnly permits all requests except those that create ids or change the registry.
 	ReadOnly bool

@@ -43,7 +43,7 @@ type memberInput[Body any] struct {
 
 type endInput struct {
 	Member     registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-	Reason     string             `query:"reason" maxLength:"200" default:"ended" doc:"Why the process ended, for people."`
+	Reason     string             `query:"reason" maxLength:"200" default:"ended" doc:"Why the process ended, as text for human readers."`
 	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago the process ended. Default: 0."`
 }
 

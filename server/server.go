@@ -37,8 +37,8 @@
 // through a proxy. So no web site can reach it through a browser of this host. With or
 // without a token, it refuses writes from pages of another origin.
 //
-// A token permits everything or is read-only. It must have 128 bits, so that it cannot
-// be guessed.
+// A token permits everything or is read-only. It must have at least 128 random bits,
+// so that it cannot be guessed.
 //
 // # Limitations
 //

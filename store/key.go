@@ -58,7 +58,7 @@ func IntKey(n int64) Key { return Key{kind: integer, num: uint64(n)} }
 func FloatKey(f float64) (Key, error) {
 	switch {
 	case math.IsNaN(f):
-		return Key{}, fmt.Errorf("%w: not a number (NaN)", ErrKey)
+		return Key{}, fmt.Errorf("%w: NaN cannot be a key", ErrKey)
 	case f >= -1<<63 && f < 1<<63 && f == math.Trunc(f):
 		return IntKey(int64(f)), nil
 	}

@@ -72,7 +72,7 @@ every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` cann
 				return err
 			}
 			if process != "" && !form.ByProcess() && !bool(asJSON) {
-				return usagef("--for %s cannot ask for a process value: give --for %s", form.Name, strings.Join(can, ", "))
+				return usagef("a query with --for %s cannot select a process value; use --for %s", form.Name, strings.Join(can, ", "))
 			}
 			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", form.Write(r, column, process)))
 		},

@@ -51,7 +51,7 @@ conditions that "oid range" writes do not need these functions.
 				return usagef("--table is missing: --for sqlite prints a view of a table; write --table NAME")
 			}
 			if engine != "sqlite" && table != "" {
-				return usagef("--table is only for --for sqlite; remove it")
+				return usagef("--table works only with --for sqlite; remove --table")
 			}
 			text, err := sqlFiles.ReadFile("sql/" + engine + ".sql")
 			if err != nil {

@@ -70,7 +70,7 @@ var (
 	ErrRefused = errors.New("agent: refused")
 	// ErrForgotten is wrapped by errors of a [Sink] that has no such member, or for which
 	// the member has ended. The agent registers the process again.
-	ErrForgotten = errors.New("agent: not recorded")
+	ErrForgotten = errors.New("agent: the process is not recorded")
 )
 
 // ToRegistry returns the sink that records processes in r.

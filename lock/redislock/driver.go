@@ -13,10 +13,10 @@ import (
 // Driver is what a [Locker] needs from a Redis client. [New] makes one from a rueidis client.
 // Goroutines may share it.
 type Driver interface {
-	// EvalSHA runs the script with a SHA-1 digest and returns the text that the script
-	// returned, or "" if it returned no text. All keys of a call have the same hash tag. If
-	// Redis replies with an error, the error is a [ReplyError]. After the client was closed,
-	// it is [ErrClientClosed].
+	// EvalSHA must run the script with this SHA-1 digest and return the text that the script
+	// returned, or "" if it returned no text. It must return a [ReplyError] if Redis replies
+	// with an error, and [ErrClientClosed] after the client was closed. In a call of this
+	// package all keys have the same hash tag.
 	EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error)
 	// Eval is like EvalSHA, but sends the text of the script.
 	Eval(ctx context.Context, text string, keys, args []string) (string, error)
@@ -24,11 +24,11 @@ type Driver interface {
 	// connection breaks; then it returns an error. It calls ready when the subscription has
 	// begun.
 	Subscribe(ctx context.Context, channel string, ready func(), message func(text string)) error
-	// Info sends INFO to every node. It returns the replies, by the address of the node, that
-	// arrive before ctx ends.
+	// Info must send INFO to every node and return a map from the address of each node to its
+	// reply. A node that does not reply before ctx ends is missing from the map.
 	Info(ctx context.Context) map[string]string
-	// Scan calls found for every key that matches a pattern, on every node. It may report a
-	// key more than once.
+	// Scan must call found for every key that matches a pattern, on every node. It may report
+	// a key more than once.
 	Scan(ctx context.Context, pattern string, found func(key string)) error
 }
 

@@ -78,8 +78,9 @@ type Options struct {
 // collection.
 //
 // Acquire retries after an error only if the store has answered this Locker before. If a
-// holder dies on another host, only a waiter notices: until one takes over the lock, Status
-// still shows the dead holder, and TryAcquire finds the lock held. After the Locker is closed,
+// holder dies on another host, its lock becomes free only when an Acquire that waits has seen
+// no renewal for the TTL and takes the lock over. Until then, even long after the TTL, Status
+// shows the dead holder and TryAcquire finds the lock held. After the Locker is closed,
 // Release still works, as long as the store is open.
 type Locker struct {
 	lock.Locker // all methods

@@ -14,7 +14,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Size is the length of a sealed id in bytes. Its text has 22 characters.
+// Size is the length of a sealed id in bytes. As text it has 22 characters after the Prefix.
 const Size = aes.BlockSize
 
 // ErrNotSealed is wrapped by every error of [Sealer.Open] and [Sealer.OpenBytes].

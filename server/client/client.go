@@ -124,7 +124,7 @@ func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidenc
 }
 
 // End records that a process ended. age is how long ago it ended, which may be before its
-// registration. reason is for people. member is the member key that [Client.Register]
+// registration. reason is text for human readers. member is the member key that [Client.Register]
 // returned.
 func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}

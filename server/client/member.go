@@ -68,8 +68,9 @@ const (
 // NewMember registers this process and starts its heartbeats. A zero r.PID means the pid of
 // this process, and an empty r.Host the name of this host. If the server later has no record
 // of the member, the member registers again and continues with another process block. The
-// errors are those of [Client.Register]. NewMember also refuses evidence ids, because the
-// driver of an adopted process creates its ids.
+// errors are those of [Client.Register]. NewMember also returns an error if r has evidence
+// ids. They are for a process whose ids another library creates: register such a process with
+// [Client.Register].
 func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOptions) (*Member, error) {
 	if len(r.EvidenceIDs) > 0 {
 		return nil, errors.New("client: a member creates its ids with a process block, so it has no evidence ids; to adopt a process use Client.Register")
@@ -112,7 +113,7 @@ func (m *Member) GPID() string { return m.registered().GPID }
 func (m *Member) Key() string { return m.registered().Member }
 
 // End stops the heartbeats and records the end of the process. It takes at most five
-// seconds. reason is for people.
+// seconds. reason is text for human readers.
 func (m *Member) End(reason string) error {
 	m.stop()
 	<-m.stopped
@@ -266,9 +267,9 @@ func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 	return m.New(), nil
 }
 
-// Member returns the member that creates the ids, such as to read its GPID or to end it.
+// Member returns the member that creates the ids. Use it to read the GPID or to end the member.
 // The first call registers the member, which takes at most ten seconds. The error is that of
-// [Client.NewMember] or of ctx. After a registration has failed, calls return its error at
+// [Client.NewMember] or of ctx. After a registration has failed, calls return the same error at
 // once until a pause has passed; the next call registers again. The pause grows from a
 // second to a minute.
 func (s *IDs) Member(ctx context.Context) (*Member, error) {

@@ -54,7 +54,7 @@ type Event struct {
 	StepSeconds  int64     `json:"step_seconds,omitempty" doc:"How far a clock step set the clock backwards."`
 	Share        float64   `json:"share,omitempty" doc:"Of a deletion, the share of the ids of that time that it removed, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
-	Usual        string    `json:"usual,omitempty" doc:"In words, how many other days or periods have ids at the hours of an outage."`
+	Usual        string    `json:"usual,omitempty" doc:"For an outage, what is usual at these hours, in words: on how many other days or periods ids were created then."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
 }
 

@@ -24,13 +24,13 @@ type LockStatus struct {
 
 // Run is one run of a job, for a tick or for a key.
 type Run struct {
-	Tick     time.Time   `json:"tick,omitzero" doc:"When the run was due; absent for a run with a key."`
-	Key      string      `json:"key,omitempty" doc:"The key that the caller gave."`
+	Tick     time.Time   `json:"tick,omitzero" doc:"When the schedule made the run due. Absent if the run was named by a key."`
+	Key      string      `json:"key,omitempty" doc:"The key that names the run. Absent if a schedule made it due."`
 	Outcome  string      `json:"outcome" enum:"running,done,failed,died,missed" doc:"How the run ended. If it was missed, all further fields are absent."`
 	Attempt  int         `json:"attempt,omitempty" doc:"How many times the run was started."`
-	Host     string      `json:"host,omitempty" doc:"Name of the host that started the run last; absent if it is not known."`
-	GPID     string      `json:"gpid,omitempty" doc:"GPID of the process that started the run last."`
-	Lease    objectid.ID `json:"lease,omitzero" doc:"Id of the lease under which the run was started."`
+	Host     string      `json:"host,omitempty" doc:"Name of the host that made the latest attempt; absent if it is not known."`
+	GPID     string      `json:"gpid,omitempty" doc:"GPID of the process that made the latest attempt."`
+	Lease    objectid.ID `json:"lease,omitzero" doc:"Id of the lease of the latest attempt."`
 	Fence    uint64      `json:"fence,omitempty" doc:"Fencing token of the lease."`
 	Start    time.Time   `json:"start,omitzero" doc:"When the run began, by the clock of the backend."`
 	End      time.Time   `json:"end,omitzero" doc:"When the run ended; absent if it has not, or if its host died."`

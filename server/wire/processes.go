@@ -21,9 +21,9 @@ type Registration struct {
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Started time.Time `json:"started,omitzero" doc:"When the process started, by its own clock. Default: now."`
 
-	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, for people."`
+	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, as human readers know it."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
-	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Such as team: orders. Names have 1 to 100 bytes, values up to 200, of printable characters."`
+	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Labels of the process, such as {\"team\": \"orders\"}. A name has 1 to 100 bytes and a value up to 200, all of them printable characters."`
 
 	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of the process's host. Ids of the classic layout contain a hash of it, which is compared."`
 	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids that the process has created, to adopt it: one for each of its process values. A process with several clients or workers has several. Default: none. The process then gets a process block, with which it creates its ids."`
@@ -34,7 +34,7 @@ type Registration struct {
 	Clock      time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the registration. Traces of its ids allow for the difference from the clock of the server. Default: not known."`
 	AgeSeconds float64   `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the registration was made, if the sender has kept it while the server was away. Default: 0."`
 
-	Kernel     *Kernel `json:"kernel,omitempty" doc:"Identity of the process in the kernel of its host; sent by an agent."`
+	Kernel     *Kernel `json:"kernel,omitempty" doc:"What tells the process from all others that ran on its host; sent by an agent."`
 	Executable string  `json:"executable,omitempty" maxLength:"4096" doc:"Path of the program that the process runs."`
 }
 
@@ -67,7 +67,7 @@ type Adopted struct {
 
 // AddedEvidence has further evidence ids of a recorded process.
 type AddedEvidence struct {
-	EvidenceIDs []objectid.ID `json:"evidence_ids" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created: one for each further process value."`
+	EvidenceIDs []objectid.ID `json:"evidence_ids" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created: one for each process value that is not recorded yet."`
 	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the evidence ids. Default: modern."`
 }
 
@@ -83,7 +83,7 @@ type Load struct {
 
 // Sample is the load of a process at one time.
 type Sample struct {
-	Member string    `json:"member,omitempty" example:"0a1b2c3d4e5f6071" doc:"Member key of the process. Absent in a trace."`
+	Member string    `json:"member,omitempty" example:"0a1b2c3d4e5f6071" doc:"Member key of the process. The answer to a trace omits it."`
 	Time   time.Time `json:"time"`
 	Load
 	Processors *float64 `json:"processors,omitempty" doc:"Average number of processors in use since the previous sample of the member, such as 1.5. Absent in its first sample."`
@@ -121,7 +121,7 @@ type Process struct {
 
 	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"How far the clock of the process is ahead of the clock of the server that records its heartbeats; absent if it is not known, or if both are one clock."`
 
-	Kernel           *Kernel `json:"kernel,omitempty" doc:"Identity of the process in the kernel of its host."`
+	Kernel           *Kernel `json:"kernel,omitempty" doc:"What tells the process from all others that ran on its host."`
 	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of the network namespace of the process."`
 }
 
@@ -138,8 +138,8 @@ type End struct {
 	Reason string    `json:"reason"`
 }
 
-// ClockOffset bounds how far a clock is ahead. The numbers are negative if the clock is
-// behind.
+// ClockOffset is the smallest and the largest difference that was seen between the clock of a
+// process and the clock of the server. The numbers are negative if the process's clock is behind.
 type ClockOffset struct {
 	MinSeconds float64 `json:"min_seconds"`
 	MaxSeconds float64 `json:"max_seconds"`
@@ -181,7 +181,7 @@ type HeartbeatResults struct {
 // HeartbeatProblem says what is wrong with one of many heartbeats.
 type HeartbeatProblem struct {
 	Member string   `json:"member"`
-	Status int      `json:"status" doc:"The status that the heartbeat would have in a request of its own, or 409 for a collision. After 404, and after 409 without rivals, register again."`
+	Status int      `json:"status" doc:"HTTP status of this heartbeat. 409 with rivals is a collision, in which the heartbeat is recorded. After 404, and after 409 without rivals, register again."`
 	Detail string   `json:"detail"`
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision. Its heartbeat is recorded nevertheless."`
 }

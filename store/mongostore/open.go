@@ -147,7 +147,7 @@ func databaseName(uri string) (string, error) {
 // ends sessions on the server, which otherwise expire.
 const closeTime = time.Second
 
-// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. If the
+// Close closes the connections. Loops over a result of Find end with [store.ErrClosed]. If the
 // server does not answer, Close waits for at most one second.
 func (s *Store) Close() error {
 	if !s.db.life.End() {

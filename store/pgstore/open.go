@@ -130,9 +130,9 @@ type querier interface {
 }
 
 // Open connects to a PostgreSQL database. uri is a PostgreSQL URL such as
-// postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS and may list several hosts. Its
-// parameters are those of libpq, pool_max_conns of pgx, and oid_schema, the schema of the
-// tables, which is [DefaultSchema] if it is missing. Open creates nothing in the database: the
+// postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS and may list several hosts.
+// PARAMETERS may be those of libpq, pool_max_conns of pgx, and oid_schema. The last one names
+// the schema of the tables; without it they are in [DefaultSchema]. Open creates nothing in the database: the
 // first insert creates the schema and a table.
 //
 // If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers,
@@ -235,7 +235,7 @@ func hosts(config *pgx.ConnConfig) string {
 // signals and the orderly end of the connections are lost then.
 const closeTime = time.Second
 
-// Close closes the connections. Running sequences of Find end with [store.ErrClosed]. If the
+// Close closes the connections. Loops over a result of Find end with [store.ErrClosed]. If the
 // server does not answer, Close waits for at most one second. It always returns nil.
 func (s *Store) Close() error {
 	if !s.db.life.End() {

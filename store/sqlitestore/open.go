@@ -301,7 +301,7 @@ func (s *database) url(q url.Values) string {
 }
 
 // Close closes the store, after making the file smaller if many documents were deleted.
-// Running sequences of Find end with [store.ErrClosed].
+// Loops over a result of Find end with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil
