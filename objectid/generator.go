@@ -22,8 +22,7 @@ type Options struct {
 	Block *[4]byte
 
 	// NewBlock, if not nil, returns another Block to Reseed, or false if there is none. New and
-	// Fill wait until it returns, so it must not use the generator. It may be set only with
-	// Block.
+	// Fill wait until it returns, so it must not use the generator. It requires Block.
 	NewBlock func() (block [4]byte, ok bool)
 
 	// Counter, if not nil, is the first value of the counter. With Now and Block, it makes
@@ -106,8 +105,8 @@ const (
 	chunk = 1 << 20
 )
 
-// ErrExhausted is the panic value of [Generator.New] and [Generator.Fill] in 2106, when no
-// greater id is left.
+// ErrExhausted is the panic value of [Generator.New] and [Generator.Fill] when no greater id
+// is left, in 2106.
 var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
 // NewGenerator returns a generator with the options o; nil means the defaults. It fails for an
