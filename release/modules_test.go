@@ -156,7 +156,6 @@ func newProject(t *testing.T, r *release, goLine string) *project {
 	p.write("main.go", `package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -214,7 +213,6 @@ func (p *project) useIDs() {
 	p.write("id.go", `package main
 
 import (
-	"encoding/json"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/objectid/sealed"
 )
