@@ -28,7 +28,9 @@ const (
 )
 
 // Event is something that happened to a lock in this process. A Locker passes its events to
-// the function Events in the Options of the engine. That function must return soon.
+// the function Events in the Options of the engine. That function must return soon. If it
+// panics within Acquire, TryAcquire or Release, the panic leaves that call, and the lock is
+// not held afterwards.
 //
 // Each call of Acquire or TryAcquire has an owner of its own, which becomes the owner of its
 // lease. The events of one owner come one at a time and in this order:

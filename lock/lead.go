@@ -62,9 +62,9 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 			return err
 		}
 		began := time.Now()
-		options.tell(lease, EventAcquired, began.Sub(asked), nil)
 		var work error
 		err = doUnder(ctx, lease, func(ctx context.Context, lease *Lease) error {
+			options.tell(lease, EventAcquired, began.Sub(asked), nil)
 			work = f(ctx, lease)
 			return work
 		})

@@ -190,3 +190,31 @@ func TestLeadWithALongPause(t *testing.T) {
 		}
 	})
 }
+
+// If LeadOptions.Events panics, the panic leaves Lead, and the lock is free then.
+func TestLeadReleasesTheLockAfterAPanicOfEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l leader
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for _, kind := range []lock.EventKind{lock.EventAcquired, lock.EventPaused} {
+			func() {
+				defer func() {
+					if got := recover(); got != kind {
+						t.Errorf("Lead ended with %v, want the panic at %s", got, kind)
+					}
+				}()
+				_ = lock.Lead(ctx, &l.backend, "chair", func(context.Context, *lock.Lease) error { return errResigned }, &lock.LeadOptions{
+					Events: func(e lock.Event) {
+						if e.Kind == kind {
+							panic(kind)
+						}
+					},
+				})
+			}()
+			if s, err := l.backend.Status(t.Context(), "chair"); err != nil || s.Held {
+				t.Errorf("after the panic at %s: %+v, %v; want the lock free", kind, s, err)
+			}
+		}
+	})
+}

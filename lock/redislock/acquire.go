@@ -12,13 +12,14 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 )
 
-func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock.Lease, error) {
+func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (lease *lock.Lease, err error) {
 	r := l.newRequest(call)
-	lease, err := r.wait(ctx, !wait)
-	if _, refused := err.(*lock.HeldError); err != nil && !refused {
-		r.giveUp()
-	}
-	return lease, err
+	defer func() { // also when the function for events panics
+		if _, refused := err.(*lock.HeldError); lease == nil && !refused {
+			r.giveUp()
+		}
+	}()
+	return r.wait(ctx, !wait)
 }
 
 // After temporary errors, the pause before the next request doubles from minPause to

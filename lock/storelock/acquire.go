@@ -78,14 +78,17 @@ type attempt struct {
 	conflicts int // in a row
 }
 
-func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock.Lease, error) {
+func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (lease *lock.Lease, err error) {
 	a := &attempt{Call: call, l: l, wait: wait}
-	lease, err := a.run(ctx)
-	if err != nil {
-		l.calls.Go(a.leave)
-		return nil, fmt.Errorf("storelock: acquire %q: %w", call.Name, err)
+	defer func() { // also when the function for events panics
+		if lease == nil {
+			l.calls.Go(a.leave)
+		}
+	}()
+	if lease, err = a.run(ctx); err != nil {
+		err = fmt.Errorf("storelock: acquire %q: %w", call.Name, err)
 	}
-	return lease, nil
+	return lease, err
 }
 
 // run looks at the lock until it has taken it, ctx or the Locker ends, or a permanent error

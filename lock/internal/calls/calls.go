@@ -77,8 +77,14 @@ func (c *Call) Tell(kind lock.EventKind, fence uint64, err error) {
 }
 
 // Lease reports [lock.EventAcquired] and begins the lease that the engine has granted. The
-// context of the lease has the values of ctx.
-func (c *Call) Lease(ctx context.Context, g engine.Grant) *lock.Lease {
+// context of the lease has the values of ctx. If the function for events panics, the lock is
+// released before the panic leaves Lease.
+func (c *Call) Lease(ctx context.Context, g engine.Grant) (lease *lock.Lease) {
+	defer func() {
+		if lease == nil {
+			_ = g.Keeper.Free() // after an error the lock ends with its TTL
+		}
+	}()
 	c.Tell(lock.EventAcquired, g.Fence, nil)
 	return NewLease(ctx, c.Name, c.Owner, c.Events, g)
 }

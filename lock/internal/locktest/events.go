@@ -21,7 +21,8 @@ type journal struct {
 	leases []*lock.Lease       // that calls have returned
 	wrong  []string
 
-	ignored bool // ignore what is wrong
+	panics  lock.EventKind // receive panics at an event of this kind
+	ignored bool           // ignore what is wrong
 }
 
 // newJournal returns a journal. At the end of the test it fails the test if an event was
@@ -48,6 +49,12 @@ func (j *journal) receive(e lock.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.busy[e.Owner] = false
+	if e.Kind == j.panics {
+		if e.Kind == lock.EventAcquired {
+			delete(j.told, e.Owner) // no call returns its lease, and no event may follow
+		}
+		panic(e.Kind)
+	}
 }
 
 // faultOf says what is wrong with an event, given the earlier events of its owner. It returns
@@ -289,4 +296,50 @@ func testEventsOfALostLease(t testing.TB, open func() lock.Locker) {
 	release(t, acquire(t, b, "job"))
 	_ = lease.Release()
 	j.want(t, lease.Owner(), lock.EventAcquired, lock.EventLost)
+}
+
+// panicAt calls f while the function for events panics at events of a kind, and fails the test
+// unless that panic leaves f.
+func (j *journal) panicAt(t testing.TB, kind lock.EventKind, f func()) {
+	t.Helper()
+	set := func(kind lock.EventKind) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.panics = kind
+	}
+	set(kind)
+	defer set("")
+	defer func() {
+		if got := recover(); got != kind {
+			t.Errorf("a function for events that panics at %s: the call ended with %v", kind, got)
+		}
+	}()
+	f()
+}
+
+// If the function for events panics, the panic leaves the call, and its lock is free then. A
+// call that waited leaves the queue.
+func testEventsThatPanic(t testing.TB, open func() lock.Locker) {
+	a, b := open(), open()
+	j := a.(observed).j
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, take := range []func(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error){a.Acquire, a.TryAcquire} {
+		j.panicAt(t, lock.EventAcquired, func() { _, _ = take(ctx, "job", nil) })
+		release(t, testenv.Must(b.TryAcquire(t.Context(), "job", nil))(t))
+	}
+	lease := acquire(t, a, "job")
+	j.panicAt(t, lock.EventReleased, func() { _ = lease.Release() })
+	lease = testenv.Must(a.TryAcquire(t.Context(), "job", nil))(t)
+	for range 2 { // the second time, b may queue at once
+		j.panicAt(t, lock.EventWaiting, func() { _, _ = b.Acquire(ctx, "job", &lock.AcquireOptions{TTL: time.Hour}) })
+		if !within(func() bool { return testenv.Must(a.Status(t.Context(), "job"))(t).Waiters == 0 }) {
+			t.Error("a call that has panicked still waits in the queue")
+		}
+		short, giveUp := context.WithTimeout(ctx, 50*time.Millisecond)
+		testenv.WantError(t, "Acquire that gave up", testenv.ErrOf(b.Acquire(short, "job", nil)), context.DeadlineExceeded)
+		giveUp()
+	}
+	release(t, lease)
+	release(t, acquire(t, b, "job"))
 }

@@ -55,6 +55,7 @@ var checks = []check{
 	{"EventsOfALease", testEventsOfALease},
 	{"EventsOfWaiters", testEventsOfWaiters},
 	{"EventsOfALostLease", testEventsOfALostLease},
+	{"EventsThatPanic", testEventsThatPanic},
 }
 
 // Run runs the suite. It calls open once for each test. The test then opens lockers with the

@@ -72,6 +72,8 @@ var mutants = []mutant{
 	{"EventsOfALostLease", "reports a loss without a reason"},
 	{"EventsOfALostLease", "reports a release before a loss"},
 	{"EventsOfALostLease", "reports the release of a lease that was lost"},
+	{"EventsThatPanic", "keeps a lock after a panic"},
+	{"EventsThatPanic", "lets those that gave up stay in the queue"},
 }
 
 type mutant struct{ check, fault string }
