@@ -237,10 +237,8 @@ func (l *Lease) renew() {
 		}
 		if l.failed {
 			l.failed = false
-			if l.events != nil {
-				l.tell(EventRenewedLate, nil)
-				go l.deliver()
-			}
+			l.tell(EventRenewedLate, nil)
+			go l.deliver()
 		}
 		l.renewal.Reset(l.grant.TTL / 3)
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,10 +21,7 @@ const (
 // [ErrDescription] and names the first invalid text; labels are checked in the order of
 // their names.
 func checkDescription(name, version string, labels map[string]string) error {
-	if err := checkPrintable("name", name); err != nil {
-		return err
-	}
-	if err := checkPrintable("version", version); err != nil {
+	if err := cmp.Or(checkPrintable("name", name), checkPrintable("version", version)); err != nil {
 		return err
 	}
 	if len(labels) > maxLabels {
@@ -34,10 +32,8 @@ func checkDescription(name, version string, labels map[string]string) error {
 		if label == "" || len(label) > maxLabelName || len(value) > maxLabelValue {
 			return fmt.Errorf("%w: label %.50q: want a name of 1 to %d bytes and a value of up to %d", ErrDescription, label, maxLabelName, maxLabelValue)
 		}
-		if err := checkPrintable(fmt.Sprintf("name of the label %.50q", label), label); err != nil {
-			return err
-		}
-		if err := checkPrintable(fmt.Sprintf("value of the label %.50q", label), value); err != nil {
+		what := fmt.Sprintf("of the label %.50q", label)
+		if err := cmp.Or(checkPrintable("name "+what, label), checkPrintable("value "+what, value)); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,9 @@ var (
 	ErrKey = errors.New("registry: another process was registered with the same key")
 
 	// ErrFormat means that a stored document has a format version that this package does
-	// not read. Every method that reads documents may return it.
-	ErrFormat = errors.New("registry: document was stored by another version of oid")
+	// not read. Every method that reads documents may return it. Methods that record a
+	// process look at one record before they write anything.
+	ErrFormat = errors.New("registry: stored by another version of oid")
 )
 
 // CollisionError lists live processes that have the same process value as another one. It

@@ -2,7 +2,11 @@ package registry_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,4 +107,128 @@ func TestOtherFormatIsRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nothing is written into a registry of another format: neither by a member, with or without
+// Offline, nor for a remote process. The error says what to do, and has no BSON.
+func TestNothingIsWrittenIntoAnotherFormat(t *testing.T) {
+	for version, has := range map[any]string{nil: "no valid format version", 0: "format version 0", int64(1) << 40: "format version 1099511627776", "1": "no valid format version"} {
+		s := newStore(t)
+		p, err := registry.New(s, nil).RegisterRemote(t.Context(), remote(t, 7), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		setFormat(t, s, "oid.processes", version)
+		before := count(t, s)
+		for name, record := range map[string]func(r *registry.Registry) error{
+			"Register": func(r *registry.Registry) error {
+				_, err := r.Register(t.Context(), nil)
+				return err
+			},
+			"Register offline": func(r *registry.Registry) error {
+				_, err := r.Register(t.Context(), &registry.RegisterOptions{Offline: true})
+				return err
+			},
+			"Adopt": func(r *registry.Registry) error {
+				_, err := r.Adopt(t.Context(), []objectid.ID{objectid.New()}, nil)
+				return err
+			},
+			"Adopt offline": func(r *registry.Registry) error {
+				_, err := r.Adopt(t.Context(), []objectid.ID{objectid.New()}, &registry.AdoptOptions{RegisterOptions: registry.RegisterOptions{Offline: true}})
+				return err
+			},
+			"RegisterRemote": func(r *registry.Registry) error {
+				_, err := r.RegisterRemote(t.Context(), remote(t, 8), nil)
+				return err
+			},
+			"RegisterRemote with a key": func(r *registry.Registry) error {
+				_, err := r.RegisterRemote(t.Context(), remote(t, 8), &registry.RemoteOptions{Key: "k"})
+				return err
+			},
+			"AdoptRemote": func(r *registry.Registry) error {
+				_, err := r.AdoptRemote(t.Context(), remote(t, 8), []objectid.ID{idOf(t, "a1b2c3d4")}, objectid.Modern, nil)
+				return err
+			},
+			"AddEvidence": func(r *registry.Registry) error {
+				_, err := r.AddEvidence(t.Context(), p.Key(), []objectid.ID{idOf(t, "a1b2c3d4")}, objectid.Modern)
+				return err
+			},
+		} {
+			err := record(registry.New(s, nil))
+			want := fmt.Sprintf("registry: stored by another version of oid: document %q of oid.processes has %s, but this program reads version 1; use the oid that wrote it, or another store",
+				p.GPID.String()+"/"+p.Block, has)
+			if !errors.Is(err, registry.ErrFormat) || err.Error() != want {
+				t.Errorf("version %v: %s: %v, want %s", version, name, err, want)
+			}
+			if after := count(t, s); !maps.Equal(before, after) {
+				t.Fatalf("version %v: %s has written: %v documents, before it %v", version, name, after, before)
+			}
+		}
+	}
+}
+
+// A Registry looks at the format before the first process that it records, and not again.
+func TestFormatIsReadOnce(t *testing.T) {
+	f, calls := noting(newStore(t))
+	r := registry.New(f, nil)
+	for i, want := range []int{1, 0, 0} {
+		p, err := r.RegisterRemote(t.Context(), remote(t, 7+i), nil)
+		if err == nil {
+			_, err = r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops := calls()
+		if n := len(slices.DeleteFunc(slices.Clone(ops), func(op string) bool { return op != "Find oid.processes" })); n != want {
+			t.Errorf("process %d: the calls %q, want %d Find of oid.processes", i, ops, want)
+		}
+	}
+}
+
+// A member that registered offline writes nothing once the store answers, if the registry in
+// it has another format.
+func TestOfflineMemberMeetsAnotherFormat(t *testing.T) {
+	inner := newStore(t)
+	foreign := objectid.New()
+	if _, err := inner.Insert(t.Context(), "oid.processes", bson.D{{Key: "_id", Value: bson.ObjectID(foreign)}}); err != nil {
+		t.Fatal(err)
+	}
+	before := count(t, inner)
+	var back atomic.Bool
+	f := &faulty{Store: inner, fail: func(int, string) fault {
+		if back.Load() {
+			return none
+		}
+		return refused
+	}}
+	m, err := register(t.Context(), f, options{Offline: true, Interval: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back.Store(true)
+	want := "document " + foreign.String() + " of oid.processes has no valid format version"
+	eventually(t, "refused", func() bool {
+		return errors.Is(m.Err(), registry.ErrFormat) && strings.Contains(m.Err().Error(), want)
+	})
+	if err := m.End(t.Context(), "test ends"); !errors.Is(err, registry.ErrFormat) {
+		t.Errorf("End: %v, want ErrFormat", err)
+	}
+	if after := count(t, inner); !maps.Equal(before, after) {
+		t.Errorf("%v documents, before it %v", after, before)
+	}
+}
+
+// count returns how many documents each collection has.
+func count(t *testing.T, s store.Store) map[string]int64 {
+	t.Helper()
+	found := map[string]int64{}
+	for _, c := range []string{"oid.processes", "oid.living", "oid.values", "oid.samples", "oid.hosts", "oid.ended", "oid.registry"} {
+		n, err := s.Count(t.Context(), c, store.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[c] = n
+	}
+	return found
 }

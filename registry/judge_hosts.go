@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 
@@ -28,18 +27,14 @@ func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others 
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.process(ctx, doc.Key[len(value)+1:])
-		if errors.Is(err, store.ErrNotFound) {
+		s, recorded, err := r.holder(ctx, &claim{Process: doc.Key[len(value)+1:]})
+		if err != nil {
+			return nil, nil, err
+		}
+		if !recorded {
 			continue // pruned just now
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		s, err := r.status(ctx, p)
-		if err != nil {
-			return nil, nil, err
-		}
-		m := candidate{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
+		m := candidate{Status: s, drawn: true, from: s.started(), confirmed: s.Confirmed}
 		if m.class, m.doubt = m.ran(id.Time()); m.class >= possible {
 			ran = addRun(ran, m)
 		} else {

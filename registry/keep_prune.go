@@ -112,16 +112,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 			return n, err
 		}
 	}
-	_, err = r.change(ctx, endedRecords, gone)
-	return n, err
-}
-
-// change is swapAll with an error that says what failed.
-func (r *Registry) change(ctx context.Context, collection string, swaps []store.Swap) (int, error) {
-	n, err := swapAll(ctx, r.store, collection, swaps)
-	if err != nil {
-		err = fmt.Errorf("registry: prune %s: %w", collection, err)
-	}
+	_, err = swapAll(ctx, r.store, endedRecords, gone)
 	return n, err
 }
 
@@ -158,13 +149,13 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 		}
 	}
 	if err == nil {
-		_, err = r.change(ctx, claimRecords, claims)
+		_, err = swapAll(ctx, r.store, claimRecords, claims)
 	}
 	if err == nil {
-		_, err = r.change(ctx, hostRecords, hosts)
+		_, err = swapAll(ctx, r.store, hostRecords, hosts)
 	}
 	if err == nil {
-		deleted, err = r.change(ctx, processRecords, records)
+		deleted, err = swapAll(ctx, r.store, processRecords, records)
 	}
 	return deleted, err
 }

@@ -76,6 +76,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -96,6 +97,7 @@ type Registry struct {
 	pruneAtOnce int           // see pruneAtOnce
 	pruneBatch  int           // see pruneBatch
 	maxRead     int           // see maxRead
+	formatRead  atomic.Bool   // see checkFormat
 
 	memory memory
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -52,6 +53,11 @@ type counting struct {
 func (c counting) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {
 	c.attempts.Add(1)
 	return nil, errAway
+}
+
+func (c counting) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
+	c.attempts.Add(1)
+	return c.away.Find(ctx, collection, q)
 }
 
 func (c counting) SwapMany(context.Context, string, []store.Swap) ([]bson.Raw, error) {

@@ -76,7 +76,7 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 	key, isKey := raw.Lookup("_id").StringValueOK()
 	_, data, isData := raw.Lookup("d").BinaryOK()
 	if !isKey || !isData {
-		err = fmt.Errorf("document %v: want a string in _id and binary data in d", raw.Lookup("_id"))
+		err = fmt.Errorf("document %q: want a string in _id and binary data in d", key)
 	}
 	return key, data, err
 }
@@ -84,9 +84,13 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 // decode reads a document of a collection. The error wraps [ErrFormat] if the document has
 // another format version.
 func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
-	v := raw.Lookup("v")
-	if n, ok := v.AsInt64OK(); !ok || n != format {
-		return doc, fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
+	if n, ok := raw.Lookup("v").AsInt64OK(); !ok || n != format {
+		has := "no valid format version"
+		if ok {
+			has = fmt.Sprintf("format version %d", n)
+		}
+		k, _ := store.KeyOf(raw)
+		return doc, fmt.Errorf("%w: document %v of %s has %s, but this program reads version %d; use the oid that wrote it, or another store", ErrFormat, k, collection, has, format)
 	}
 	if r, ok := any(&doc).(interface{ read(bson.Raw) error }); ok { // much faster, of documents of which there are many
 		err = r.read(raw)
@@ -97,6 +101,17 @@ func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
 	}
 	return doc, nil
+}
+
+// checkFormat returns an error that wraps [ErrFormat] if the first record has another format
+// version: a process must not write into such a registry. After a success it reads nothing.
+func (r *Registry) checkFormat(ctx context.Context) (err error) {
+	if !r.formatRead.Load() {
+		for _, err = range findDocs[struct{}](ctx, r.store, processRecords, store.Query{Limit: 1}) {
+		}
+		r.formatRead.Store(err == nil)
+	}
+	return err
 }
 
 // getDoc reads one document.
@@ -165,18 +180,20 @@ func findDocs[T any](ctx context.Context, s store.Store, collection string, q st
 
 // swapAll does swaps and returns how many have succeeded. It leaves documents alone that
 // others have changed or deleted meanwhile.
-func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
-	_, err := s.SwapMany(ctx, collection, swaps)
-	refused, ok := errors.AsType[*store.BulkError](err)
-	if !ok {
-		return len(swaps), err
+func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (done int, err error) {
+	if len(swaps) == 0 {
+		return 0, nil
 	}
-	for _, r := range refused.Refused {
-		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
-			return 0, r.Err
+	_, err = s.SwapMany(ctx, collection, swaps)
+	for _, err := range errorsOf(len(swaps), err) {
+		switch {
+		case err == nil:
+			done++
+		case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound):
+			return 0, fmt.Errorf("registry: change %s: %w", collection, err)
 		}
 	}
-	return len(swaps) - len(refused.Refused), nil
+	return done, nil
 }
 
 // getMany reads the documents with the keys. The result is nil where the document is

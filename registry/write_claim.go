@@ -73,12 +73,12 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	}
 	cl := claim{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted() || p.Value != p.Block}
 	if p.Block != "" {
-		if err := insertClaim(ctx, c.registry.store, cl); !errors.Is(err, errTaken) {
+		if err := c.registry.insertClaim(ctx, cl); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
 	cl.Idle = p.Value != ""
-	block, err := claimAny(ctx, c.registry.store, c.random, cl, p.GPID)
+	block, err := c.registry.claimAny(ctx, c.random, cl, p.GPID)
 	switch {
 	case err == nil:
 		if c.recordStored {
@@ -104,18 +104,18 @@ const maxDraws = 1000
 // no value was ever adopted in the block either. If the store fails, claimAny returns the
 // error and the block that it tried last: its claim may be stored, and values in it may be
 // adopted.
-func claimAny(ctx context.Context, s store.Store, random io.Reader, cl claim, g gpid.GPID) (block string, err error) {
+func (r *Registry) claimAny(ctx context.Context, random io.Reader, cl claim, g gpid.GPID) (block string, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
 			return block, err
 		}
 		cl.Key, cl.Process = block, processKey(g, block)
-		if err = insertClaim(ctx, s, cl); errors.Is(err, errTaken) {
+		if err = r.insertClaim(ctx, cl); errors.Is(err, errTaken) {
 			continue
 		}
 		if err == nil && !cl.Idle {
 			var adopted bool
-			if adopted, err = giveUpAdopted(ctx, s, cl); adopted {
+			if adopted, err = giveUpAdopted(ctx, r.store, cl); adopted {
 				continue
 			}
 		}
@@ -141,20 +141,23 @@ var errTaken = errors.New("block belongs to another process")
 
 // insertClaim inserts cl under its unique key. An existing claim is a success if it has the
 // member of cl: then the answer to an earlier insert was lost. Otherwise the error wraps
-// errTaken. See [recorder.claimBlock] for what follows.
-func insertClaim(ctx context.Context, s store.Store, cl claim) error {
-	cl.Format = format
-	_, err := s.Insert(ctx, claimRecords, cl)
+// errTaken, or [ErrFormat] if the registry has another format: this insert is the first write
+// of every process. See [recorder.claimBlock] for what follows.
+func (r *Registry) insertClaim(ctx context.Context, cl claim) error {
+	err := r.checkFormat(ctx)
+	if cl.Format = format; err == nil {
+		_, err = r.store.Insert(ctx, claimRecords, cl)
+	}
 	if errors.Is(err, store.ErrDuplicate) {
 		var found claim
-		if found, err = getDoc[claim](ctx, s, claimRecords, cl.Key); err == nil && !found.of(cl.Member) {
+		if found, err = getDoc[claim](ctx, r.store, claimRecords, cl.Key); err == nil && !found.of(cl.Member) {
 			err = errTaken
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("registry: claim block %s: %w", cl.Key, err)
+	if err == nil || errors.Is(err, ErrFormat) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("registry: claim block %s: %w", cl.Key, err)
 }
 
 // giveUpAdopted reports whether a value in the claimed block of cl was ever adopted. If so,
@@ -182,10 +185,7 @@ func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now t
 	if !a.EvidenceID.IsZero() {
 		cl.Adopted = a
 	}
-	if _, err := r.store.Insert(ctx, claimRecords, cl); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
-	}
-	return nil
+	return r.insertOnce(ctx, claimRecords, cl)
 }
 
 // putHost stores the hostDoc of p.
@@ -194,8 +194,13 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	if k == "" {
 		return nil
 	}
-	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: write the host of %v: %w", p.GPID, err)
+	return r.insertOnce(ctx, hostRecords, hostDoc{k, format, p.Host})
+}
+
+// insertOnce inserts a document unless it is stored already.
+func (r *Registry) insertOnce(ctx context.Context, collection string, doc any) error {
+	if _, err := r.store.Insert(ctx, collection, doc); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: write to %s: %w", collection, err)
 	}
 	return nil
 }

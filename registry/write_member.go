@@ -175,7 +175,7 @@ func (m *Member) enter(ctx context.Context) error {
 	err := m.beat(try, nil)
 	if !m.recorder.recordStored {
 		canceled := errors.Is(ctx.Err(), context.Canceled)
-		if !m.offline || canceled || endOf(err) != "" || m.Process().Block == "" {
+		if !m.offline || canceled || errors.Is(err, ErrFormat) || endOf(err) != "" || m.Process().Block == "" {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -117,16 +116,10 @@ func Describe(o *AdoptOptions) (Process, error) {
 
 // local completes the description of a process of this host.
 func (h here) local(o *RegisterOptions, p Process) (Process, error) {
-	interval, err := checkInterval(o.Interval)
-	if err != nil {
-		return p, err
-	}
-	if err := checkDescription(o.Name, o.Version, o.Labels); err != nil {
-		return p, err
-	}
-	p.Member, p.Interval = randomID(), interval
-	p.Name, p.Version, p.Labels = o.Name, o.Version, maps.Clone(o.Labels)
-	p.Network, p.Registered = h.network, monotonic()
-	p.Host, _ = os.Hostname() // empty if the host has no name
-	return p, nil
+	said := RemoteOptionsOf(&p)
+	said.Name, said.Version, said.Labels, said.Interval = o.Name, o.Version, o.Labels, o.Interval
+	said.Host, _ = os.Hostname() // empty if the host has no name
+	p.Member, p.Network, p.Registered = randomID(), h.network, monotonic()
+	err := said.describe(&p)
+	return p, err
 }

@@ -82,7 +82,7 @@ func (r *Registry) recordRemote(ctx context.Context, g gpid.GPID, o *RemoteOptio
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
 		got := c.process()
 		if errors.Is(err, errOverwritten) { // another call with the key is recording it, or was interrupted
-			if _, err = r.store.Insert(ctx, processRecords, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
+			if err = r.insertOnce(ctx, processRecords, recordOf(got)); err == nil {
 				continue
 			}
 		}

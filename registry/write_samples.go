@@ -78,10 +78,8 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	rest := each.Of(files[1:], func(f *sampleDoc) store.Swap { return store.Swap{Old: f.raw} })
-	if _, err := swapAll(ctx, r.store, sampleRecords, rest); err != nil {
-		return fmt.Errorf("registry: merge samples: %w", err)
-	}
-	return nil
+	_, err = swapAll(ctx, r.store, sampleRecords, rest)
+	return err
 }
 
 // deleteSamples deletes the documents that contain only samples from before a time, and
@@ -102,7 +100,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 		}
 	}
 	if _, err := swapAll(ctx, r.store, sampleRecords, swaps); err != nil {
-		return 0, fmt.Errorf("registry: delete samples: %w", err)
+		return 0, err
 	}
 	return n, nil
 }

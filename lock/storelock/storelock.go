@@ -203,14 +203,15 @@ func (k *keeper) Keep() (time.Time, error) {
 }
 
 // SetGroup writes the process group into the record.
-func (k *keeper) SetGroup(pgid int) error {
-	_, err := k.update(k.ttl/3, func(r *record) { r.Group = pgid })
-	return err
-}
+func (k *keeper) SetGroup(pgid int) error { return k.set(func(r *record) { r.Group = pgid }) }
 
 // SetNote writes the note into the record, where it stays after the lease.
 func (k *keeper) SetNote(text string, _ time.Duration) error {
-	_, err := k.update(k.ttl/3, func(r *record) { r.Note = text })
+	return k.set(func(r *record) { r.Note = text })
+}
+
+func (k *keeper) set(change func(*record)) error {
+	_, err := k.update(k.ttl/3, change)
 	return err
 }
 
