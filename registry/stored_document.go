@@ -200,10 +200,7 @@ func swapAll(ctx context.Context, s store.Store, collection string, swaps []stor
 // missing or the key is empty.
 func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
 	raws, docs, errs := getEach[T](ctx, s, collection, keys)
-	if err := cmp.Or(errs...); err != nil {
-		return nil, nil, err
-	}
-	return raws, docs, nil
+	return raws, docs, cmp.Or(errs...)
 }
 
 // getEach is getMany with a separate error for each key.

@@ -190,11 +190,10 @@ func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now t
 
 // putHost stores the hostDoc of p.
 func (r *Registry) putHost(ctx context.Context, p *Process) error {
-	k := hostKey(p)
-	if k == "" {
-		return nil
+	if k := hostKey(p); k != "" {
+		return r.insertOnce(ctx, hostRecords, hostDoc{k, format, p.Host})
 	}
-	return r.insertOnce(ctx, hostRecords, hostDoc{k, format, p.Host})
+	return nil
 }
 
 // insertOnce inserts a document unless it is stored already.
