@@ -87,7 +87,8 @@ func TestGzip(t *testing.T) {
 func TestProblemsWithoutGo(t *testing.T) {
 	r := serve(t, server.Options{})
 	for body, want := range map[string]string{
-		`{"count":1.0}`:   "count: expected an integer without a decimal point, not number 1.0",
+		`{"count":1.5}`:   `"expected integer","location":"body.count","value":1.5`,
+		`{"count":1e30}`:  "count: expected a smaller number, not number 1e+30",
 		`{"count":1e400}`: "expected a smaller number, not number 1e400",
 		`{`:               "not valid JSON at byte 1",
 		`{"count":"x"}`:   "expected integer",
@@ -109,6 +110,63 @@ func TestProblemsWithoutGo(t *testing.T) {
 	got := r.post(t, memberPath("0a1b2c3d4e5f6071")+"/evidence", `{"evidence_ids":["0"]}`)
 	if !strings.Contains(got.body, `"location":"body.evidence_ids[0]"`) {
 		t.Errorf("%s", got.body)
+	}
+}
+
+// JSON has one type of numbers: an integer may be written with an exponent or with a fraction
+// of zeros, in each field of the API.
+func TestIntegersInEachNotation(t *testing.T) {
+	r := serve(t, server.Options{})
+	for body, want := range map[string]int{`{"count":3.0}`: 3, `{"count":1e1}`: 10, `{"count":1E+4}`: 10_000, `{"count":20e-1}`: 2} {
+		if got := decode[wire.IDs](t, r.post(t, "/v1/ids", body), 200).IDs; len(got) != want {
+			t.Errorf("%s: %d ids, want %d", body, len(got), want)
+		}
+	}
+	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"<a>","pid":4.7e3,"labels":{"team":"a&b"},"kernel":{"boot_id":"b","pid_namespace":4026531836,"pid":1e1,"start_ticks":2.0}}`), 201)
+	decode[wire.Registered](t, r.post(t, memberPath(p.Member)+"/heartbeats", `{"memory_bytes":4.096e9,"files":3.0,"threads":4}`), 200)
+	got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(p.GPID)), 200).Processes[0]
+	if last := got.LastHeartbeat; !strings.HasSuffix(got.GPID, ":4700") || got.Name != "<a>" || got.Labels["team"] != "a&b" || got.Kernel.PID != 10 || got.Kernel.StartTicks != 2 ||
+		*last.MemoryBytes != 4_096_000_000 || *last.Files != 3 || *last.Threads != 4 {
+		t.Errorf("recorded: %+v", got)
+	}
+	for path, body := range map[string]string{
+		memberPath(p.Member) + "/heartbeats": `{"memory_bytes":1e19}`,
+		"/v1/members/heartbeats":             `{"heartbeats":[{"member":"` + p.Member + `","files":1e19}]}`,
+	} {
+		if got := r.post(t, path, body); got.status != 422 || !strings.Contains(got.body, "expected number <= 9000000000000000000") || !strings.Contains(got.body, `"location":"body.`) {
+			t.Errorf("%s %s: %d %s", path, body, got.status, got.body)
+		}
+	}
+}
+
+// In a request, null stands for an optional field that is absent, in each endpoint. For a
+// required field, in a list and as the value of a label it is refused.
+func TestNullInRequests(t *testing.T) {
+	r := serve(t, server.Options{})
+	if got := decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":null}`), 200).IDs; len(got) != 1 {
+		t.Errorf("null ids: %d, want 1, as without a count", len(got))
+	}
+	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1,"address":null,"started":null,"version":null,"labels":null,"host":null,"evidence_ids":null,"layout":null,"interval_seconds":null,"clock":null,"age_seconds":null,"kernel":null,"executable":null}`), 201)
+	if p.IntervalSeconds != 10 || p.ProcessBlock == "" {
+		t.Errorf("registered with nulls: %+v", p)
+	}
+	one := memberPath(p.Member)
+	decode[wire.Registered](t, r.post(t, one+"/heartbeats", `{"memory_bytes":null,"cpu_seconds":null,"clock":null}`), 200)
+	for _, c := range []struct{ path, body, where string }{
+		{"/v1/ids", `null`, "body"},
+		{"/v1/processes", `{"name":null,"pid":1}`, "body.name"},
+		{"/v1/processes", `{"name":"a","pid":null}`, "body.pid"},
+		{"/v1/processes", `{"name":"a","pid":1,"labels":{"team":null}}`, "body.labels.team"},
+		{"/v1/processes", `{"name":"a","pid":1,"evidence_ids":[null]}`, "body.evidence_ids[0]"},
+		{one + "/heartbeats", `null`, "body"},
+		{one + "/evidence", `{"evidence_ids":null}`, "body.evidence_ids"},
+		{"/v1/members/heartbeats", `{"heartbeats":null}`, "body.heartbeats"},
+		{"/v1/members/heartbeats", `{"heartbeats":[null]}`, "body.heartbeats[0]"},
+		{"/v1/members/heartbeats", `{"heartbeats":[{"member":null}]}`, "body.heartbeats[0].member"},
+	} {
+		if got := r.post(t, c.path, c.body); got.status != 422 || !strings.Contains(got.body, `"message":"expected `) || !strings.Contains(got.body, `"location":"`+c.where+`"`) {
+			t.Errorf("%s %s: %d %s, want 422 about %s", c.path, c.body, got.status, got.body, c.where)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 )
 
 const apiDescription = "Creates MongoDB ObjectIds in bulk, shows when and by which process an id was created, turns time ranges into ranges of ids, " +
-	"records processes, and analyses all ids of a dump. Errors are problem+json (RFC 9457)."
+	"records processes, and analyses all ids of a dump. In requests, an optional field that is null counts as absent. Errors are problem+json (RFC 9457)."
 
 // descriptionPath is the path of the API's description, without its extension.
 const descriptionPath = "/openapi"
@@ -145,12 +144,22 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 	})
 }
 
-// formats are the body formats of package huma. Their errors are made plain by plainError.
+// formats are the body formats of package huma. They also accept an integer that is written
+// with an exponent or a fraction of zeros; other integers above 2^53 in such a body lose
+// digits. plainError makes their errors plain.
 var formats = func() map[string]huma.Format {
 	out := maps.Clone(huma.DefaultFormats)
 	for name, f := range out {
 		unmarshal := f.Unmarshal
-		f.Unmarshal = func(data []byte, v any) error { return plainError(unmarshal(data, v)) }
+		f.Unmarshal = func(data []byte, v any) error {
+			var numbers any
+			err := unmarshal(data, v)
+			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong && unmarshal(data, &numbers) == nil {
+				data, _ = json.Marshal(numbers) // writes 1e4 and 10000.0 as 10000
+				err = unmarshal(data, v)
+			}
+			return plainError(err)
+		}
 		out[name] = f
 	}
 	return out
@@ -163,11 +172,7 @@ func plainError(err error) error {
 		if place != "" {
 			place += ": "
 		}
-		want := "an integer without a decimal point" // other types are compared with the schema before
-		if wrong.Type.Kind() == reflect.Float64 {
-			want = "a smaller number"
-		}
-		return fmt.Errorf("%sexpected %s, not %s", place, want, wrong.Value)
+		return fmt.Errorf("%sexpected a smaller number, not %s", place, wrong.Value) // types are compared with the schema before
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not valid JSON at byte %d: %w", wrong.Offset, wrong)

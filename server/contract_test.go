@@ -75,6 +75,8 @@ func TestContract(t *testing.T) {
 	}{
 		{"POST", "/v1/ids", "", 200, ""},
 		{"POST", "/v1/ids", `{"count":3}`, 200, "text/plain"},
+		{"POST", "/v1/ids", `{"count":3.0}`, 200, ""},
+		{"POST", "/v1/ids", `{"count":1e1}`, 200, ""},
 		{"POST", "/v1/ids", `{"count":3}`, 200, "application/octet-stream"},
 		{"GET", "/v1/ids/" + traced.String(), "", 200, ""},
 		{"GET", "/v1/ids/507f1f77bcf86cd799439011?layout=java", "", 200, ""},
@@ -138,7 +140,7 @@ func TestContract(t *testing.T) {
 	}
 	record.bad = true
 	for path, bodies := range map[string][]string{
-		"/v1/ids":                {`{"count":0}`, `{"count":"x"}`, `{"count":1.0}`, `{`, `{"other":1}`},
+		"/v1/ids":                {`{"count":0}`, `{"count":"x"}`, `{"count":1.5}`, `{`, `{"other":1}`},
 		"/v1/processes":          {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
 		"/v1/members/heartbeats": {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"member":1}]}`, `{"heartbeats":[{"member":"x"}]}`},
 		two + "/heartbeats":      {`{"memory_bytes":-1}`},

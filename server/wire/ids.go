@@ -9,7 +9,8 @@
 //   - Durations are numbers of seconds, and their names end in _seconds. Sizes are
 //     numbers of bytes, and their names end in _bytes.
 //   - Enumerations are lower case with hyphens.
-//   - An unknown value is absent. In fields that are always sent, it is null.
+//   - An unknown value is absent. In fields that are always sent, it is null. In requests,
+//     an optional field that is null counts as absent.
 //   - An ObjectId that a user gave has the type string, because objectid.ID encodes the id
 //     of zeros as null.
 //   - A result is one object; a list is an array inside an object. A stream of results

@@ -74,11 +74,11 @@ type AddedEvidence struct {
 // Load is what a process uses of the resources of its host. Unknown numbers are nil.
 type Load struct {
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time that the process has used since it started."`
-	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM. The registry rounds it to 4 KiB."`
-	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
-	Files       *int64   `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
-	Threads     *int64   `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`
-	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or tasks of other languages."`
+	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" maximum:"9000000000000000000" doc:"Memory in RAM. The registry rounds it to 4 KiB."`
+	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" maximum:"9000000000000000000" doc:"Size of the heap."`
+	Files       *int64   `json:"files,omitempty" minimum:"0" maximum:"9000000000000000000" doc:"Open file descriptors."`
+	Threads     *int64   `json:"threads,omitempty" minimum:"0" maximum:"9000000000000000000" doc:"Threads of the kernel."`
+	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" maximum:"9000000000000000000" doc:"Goroutines, or tasks of other languages."`
 }
 
 // Sample is the load of a process at one time.
