@@ -40,14 +40,14 @@ func (s *Site) Range(v *Range) g.Node {
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row four"),
 				field("from", "From", picked("from", v.From, "the beginning", "2026-11-01, -7d, an id…")),
-				field("to", "To, not included", picked("to", v.To, "the end", "now, 2026-12-01…")),
+				field("to", "To (not included)", picked("to", v.To, "the end", "now, 2026-12-01…")),
 				field("process", "Process value, or any", textInput("process", v.Process)),
 				field("column", "SQL column", textInput("column", v.Column))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks(s.URL("/range"), v.Since, v.kept())),
 			h.Details(h.ID("times"), h.Summary(g.Text("What to type")), soft(g.Text(v.Help)))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
 			return g.Group{
-				h.Div(h.Class("tiles two"), bound("from", "no lower bound", v.Range.From), bound("to, not included", "no upper bound", v.Range.To)),
+				h.Div(h.Class("tiles two"), bound("from", "no lower bound", v.Range.From), bound("to (not included)", "no upper bound", v.Range.To)),
 				h.H2(g.Text("Ready to paste")),
 				queries("range", v.Range.Queries),
 			}
