@@ -33,8 +33,12 @@ the same.
 Each call is for the tick nearest to now, but never for a tick that is over an hour ahead.
 The time is that of the server that keeps the lock; for locks in files and SQLite it is
 that of this host. Clocks may differ by a third of the time between two ticks, and by an
-hour at most. A call in the middle between two ticks could be for either: oid refuses it
-with 125.
+hour at most.
+
+oid refuses a call with 125 at a time when clocks that differ a little would choose
+different ticks. If two ticks are at least 130 minutes apart, that is from 70 to 60 minutes
+before the later one. If they are closer, it is near the midpoint between them: up to a
+twelfth of the time between them before and after it, and at most 5 minutes.
 
 OID_LOCK_TICK in the environment of the command is the tick: its time (RFC 3339, UTC) or
 its key.
