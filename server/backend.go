@@ -179,8 +179,7 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 }
 
 // askConnected is like ask, for calls that need more than the registry.
-func askConnected[T any](ctx context.Context, b *backend, name string, call func(context.Context, *connected) (T, error)) (T, error) {
-	var none T
+func askConnected[T any](ctx context.Context, b *backend, name string, call func(context.Context, *connected) (T, error)) (none T, err error) {
 	if b.options.Open == nil {
 		return none, errNoStore
 	}
@@ -214,8 +213,7 @@ type caller struct {
 // callWithin calls do. Even if do hangs, it returns when parent is done or c.limit has
 // passed. It returns an error of do that is about the request, see isAnswer. Any other error
 // is logged with name, and callWithin returns c.silent instead.
-func callWithin[T any](parent context.Context, c *caller, name string, do func(context.Context) (T, error)) (T, error) {
-	var none T
+func callWithin[T any](parent context.Context, c *caller, name string, do func(context.Context) (T, error)) (none T, err error) {
 	ctx, cancel := context.WithTimeout(parent, c.limit)
 	defer cancel()
 	if c.slots.Acquire(ctx, 1) != nil {

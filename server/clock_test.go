@@ -26,3 +26,13 @@ func TestClockOverAPI(t *testing.T) {
 		}
 	}
 }
+
+// The start time of a process is by its own clock, too, however far that clock is ahead.
+func TestStartByTheClockOfTheProcess(t *testing.T) {
+	r := serve(t, server.Options{})
+	ahead := time.Now().Add(3 * time.Hour).UTC().Format(time.RFC3339Nano)
+	decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"php","pid":8,"started":%q,"clock":%[1]q}`, ahead)), 201)
+	if got := r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"php","pid":9,"started":%q}`, ahead)); got.status != 422 {
+		t.Errorf("a start in the future: %d %s, want 422", got.status, got.body)
+	}
+}

@@ -39,9 +39,8 @@ func newLocks(o Options) *locks {
 }
 
 // askLocks calls do with the Locker, see callWithin. Without locks it returns errNoLocks.
-func askLocks[T any](ctx context.Context, l *locks, name string, do func(context.Context, lock.Locker) (T, error)) (T, error) {
+func askLocks[T any](ctx context.Context, l *locks, name string, do func(context.Context, lock.Locker) (T, error)) (none T, err error) {
 	if l.options.OpenLocks == nil {
-		var none T
 		return none, errNoLocks
 	}
 	return callWithin(ctx, &l.calls, name, func(ctx context.Context) (none T, err error) {
@@ -57,15 +56,14 @@ func askLocks[T any](ctx context.Context, l *locks, name string, do func(context
 func (l *locks) open(ctx context.Context) (lock.Locker, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.locker != nil {
-		return l.locker, nil
+	if l.locker == nil {
+		locker, err := l.options.OpenLocks(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("open the locks: %w", err)
+		}
+		l.locker = locker
 	}
-	locker, err := l.options.OpenLocks(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open the locks: %w", err)
-	}
-	l.locker = locker
-	return locker, nil
+	return l.locker, nil
 }
 
 // close closes the Locker.

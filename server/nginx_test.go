@@ -28,7 +28,7 @@ func (r *running) putBehindNginx(t testing.TB, o *server.Options) {
 	o.TrustedProxies = everywhere
 	location := testenv.DocBlock(t, "../docs/deploy.md", "nginx", 0, "http://127.0.0.1:8024", r.url)
 	if o.Token == "" && o.Tokens == nil {
-		const token = "nginx-knows-this-token"
+		const token = "Nginx-knows-this-token"
 		o.Token = token
 		location = strings.Replace(location, "{", "{\n    proxy_set_header Authorization \"Bearer "+token+"\";", 1)
 	}

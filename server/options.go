@@ -39,8 +39,8 @@ type Options struct {
 
 	// Token is the bearer token of API requests and the password of the login page.
 	// It must have at least 128 random bits, such as the 32 digits that
-	// "openssl rand -hex 16" prints; docs/deploy.md has the rule. If there is no token, the server must listen
-	// on a loopback address.
+	// "openssl rand -hex 16" prints; docs/deploy.md says which values are refused. If there
+	// is no token, the server must listen on a loopback address.
 	Token string
 	// Tokens are further tokens. No two may have the same name or value; the name of the
 	// field Token is "token".
@@ -155,20 +155,22 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Token permits its bearer to use the server. docs/deploy.md says which values are strong
-// enough.
+// Token permits its bearer to use the server.
 type Token struct {
-	// Name appears in error messages. No two tokens may have the same name.
+	// Name tells people what the token is for. No two tokens may have the same name.
 	Name string
 	// Value is the secret. It must have at least 128 random bits, such as the 32 digits
 	// that "openssl rand -hex 16" prints.
 	Value string
 	// ReadOnly permits all requests except those that create ids or change the registry.
 	ReadOnly bool
+	// Position says where the token was read, such as "in tokens.txt, line 3". Errors name
+	// it, never the token. Default: the number of the token, such as "2 of 3".
+	Position string
 }
 
 // ErrToken is wrapped by the errors of [New] and [Server.Serve] about tokens: a token is
-// missing, is too easy to guess, or has the name or value of another one.
+// missing, cannot have 128 random bits, or has the name or value of another one.
 var ErrToken = door.ErrToken
 
 func (o *Options) withDefaults() (Options, error) {

@@ -103,11 +103,7 @@ func (s *Server) form(do http.HandlerFunc) http.HandlerFunc {
 
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	next := within(r.PostForm.Get("next"))
-	if !s.door.HasTokens() {
-		http.Redirect(w, r, next, http.StatusSeeOther)
-		return
-	}
-	if !s.door.LogIn(w, r, strings.TrimSpace(r.PostForm.Get("token"))) {
+	if s.door.HasTokens() && !s.door.LogIn(w, r, strings.TrimSpace(r.PostForm.Get("token"))) {
 		s.askToken(w, r, http.StatusUnauthorized, next, "This token is wrong.")
 		return
 	}

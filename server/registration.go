@@ -151,13 +151,8 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 	if !isOfOneHost(addr.Addr()) && isOfOneHost(in.from) {
 		addr = netip.AddrPortFrom(in.from, addr.Port())
 	}
-	started, now := in.Body.Started, s.options.Now()
-	if clock := in.Body.Clock; !clock.IsZero() {
-		now = clock // the start time is by the clock of the process
-	}
-	if started.IsZero() {
-		started = now
-	}
+	now := cmp.Or(in.Body.Clock, s.options.Now()) // the start time is by the clock of the process
+	started := cmp.Or(in.Body.Started, now)
 	if started.After(now.Add(maxAhead)) {
 		return gpid.GPID{}, requestf("started %s: want a time that is not in the future", started.Format(time.RFC3339))
 	}

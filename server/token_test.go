@@ -2,10 +2,12 @@ package server_test
 
 import (
 	"crypto/rand"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,7 @@ import (
 )
 
 // twoTokens are one for everything and one for reading.
-var twoTokens = []server.Token{{Name: "deploy", Value: "deploy-0123456789abcdef"}, {Name: "grafana", Value: "grafana-0123456789abcdef", ReadOnly: true}}
+var twoTokens = []server.Token{{Name: "deploy", Value: "Deploy-0123456789abcdef"}, {Name: "grafana", Value: "Grafana-0123456789abcdef", ReadOnly: true}}
 
 func TestTokens(t *testing.T) {
 	r := serve(t, server.Options{Tokens: twoTokens})
@@ -135,7 +137,7 @@ func TestWrongTokens(t *testing.T) {
 	}
 }
 
-// A token must have 128 bits, by its characters.
+// A token must be long enough for 128 random bits.
 func TestWeakTokens(t *testing.T) {
 	for _, c := range []struct{ value, weakness string }{
 		{"", "0 decimal digits, want 39"},
@@ -153,10 +155,32 @@ func TestWeakTokens(t *testing.T) {
 		{"ABCDEFGHIJKLMNOPQRSTUVWXY2", ""},
 		{"ABCDEFGHIJKLMNOPQRSTUVWX2", "25 digits and upper-case letters, want 26"},
 		{"abcdefghijklmnopqrst-Z", ""},
-		{"abcdefghijklmnopqrs-Z", "21 letters, digits and -._~+/=, want 22"},
+		{"abcdefghijklmnopqrs-Z", "21 letters, digits and -._~+/, want 22"},
 		{strings.Repeat("a", 100), "1 different characters, want 8"},
-		{"a token with blanks in it, and long", "may have only"},
-		{"0123456789abcdeffedcba987654321é", "may have only"},
+		{"a token with blanks in it, and long", "U+0020 at offset 1 "},
+		{"0123456789abcdeffedcba987654321é", "U+00E9 at offset 31 "},
+		{"\ufeff0123456789abcdeffedcba9876543210", "U+FEFF at offset 0 "},
+		{"0123456789abcdef!fedcba9876543210", "U+0021 at offset 16 "},
+		{"0123456789abcdef=fedcba9876543210", "U+003D at offset 16 "},
+		{"0123456789abcdeffedcba987654321\x00", "U+0000 at offset 31 "},
+		{"0123456789abcdeffedcba987654321\xff", "U+FFFD at offset 31 "},
+		// Padding does not count.
+		{"abcdefghijklmnopqrstuZ==", ""},
+		{"abcdefghijklmnopqrstZ==", "21 letters, digits and -._~+/, want 22"},
+		{"0123456789abcdeffedcba987654321=", "31 hexadecimal digits, want 32"},
+		{"=======================================", "0 decimal digits, want 39"},
+		// Signs between groups of other tokens do not count either.
+		{"01234-56789-abcde-ffedc-ba987-65432-10", ""},
+		{"01234-56789-abcde-ffedc-ba987-65432-1", "31 hexadecimal digits, want 32"},
+		{"correct-horse-battery-staple", "25 digits and lower-case letters, want 26"},
+		{"0123456789abcdef-0123456789abcdef", "repeats"},
+		{"----------------------------------------", "0 decimal digits, want 39"},
+		// At most 122 bits of a UUID are random.
+		{"f47ac10b-58cc-4372-a567-0e02b2c3d479", "a UUID, of which at most 122 bits are random"},
+		{"F47AC10B-58CC-1372-A567-0E02B2C3D479", "a UUID, of which at most 122 bits are random"},
+		{"{f47ac10b-58cc-4372-a567-0e02b2c3d479}", "U+007B at offset 0 "},
+		{"urn:uuid:f47ac10b-58cc-4372-a567-0e02b2c3d479", "U+003A at offset 3 "},
+		{"f47ac10b58cc4372a5670e02b2c3d479", ""}, // cannot be told from other hexadecimal digits
 	} {
 		_, err := server.New(&server.Options{Tokens: []server.Token{{Name: "deploy", Value: c.value}}})
 		if c.weakness == "" {
@@ -165,7 +189,7 @@ func TestWeakTokens(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, server.ErrToken) || !strings.Contains(fmt.Sprint(err), c.weakness) || !strings.Contains(fmt.Sprint(err), "token 1 of 1 ") || !strings.Contains(fmt.Sprint(err), "openssl rand -hex 16") {
+		if !errors.Is(err, server.ErrToken) || !strings.Contains(fmt.Sprint(err), c.weakness) || !strings.Contains(fmt.Sprint(err), "token 1 of 1: ") || !strings.Contains(fmt.Sprint(err), "openssl rand -hex 16") {
 			t.Errorf("%q: %v, want ErrToken with its number, %q and a command", c.value, err, c.weakness)
 		}
 		if err != nil && c.value != "" && strings.Contains(err.Error(), c.value) {
@@ -179,11 +203,25 @@ func TestWeakTokens(t *testing.T) {
 			t.Errorf("%v: %v, want an error without the name", all, err)
 		}
 	}
+	// Errors name where a token was read.
+	there := "in tokens.txt, line 3"
+	for what, all := range map[string][]server.Token{
+		"is a UUID":                    {{Name: "a", Value: "f47ac10b-58cc-4372-a567-0e02b2c3d479", Position: there}},
+		"has the name of another one":  {{Name: "a", Value: rand.Text()}, {Name: "a", Value: rand.Text(), Position: there}},
+		"has the value of another one": {{Name: "a", Value: token}, {Name: "b", Value: token, Position: there}},
+	} {
+		_, err := server.New(&server.Options{Tokens: all})
+		if text := fmt.Sprint(err); !strings.Contains(text, "token in tokens.txt, line 3: it "+what) || !strings.Contains(text, "openssl rand -hex 16") {
+			t.Errorf("%v, want the position, %q and a command", err, what)
+		}
+	}
+	// Less than one in 10,000 random tokens is refused, so these are always the same ones.
+	source := mathrand.NewChaCha8([32]byte{})
 	var random []server.Token
 	for range 1000 {
 		bytes := make([]byte, 16)
-		rand.Read(bytes)
-		for _, value := range []string{hex.EncodeToString(bytes), base64.RawURLEncoding.EncodeToString(bytes), rand.Text()} {
+		_, _ = source.Read(bytes)
+		for _, value := range []string{hex.EncodeToString(bytes), base64.RawURLEncoding.EncodeToString(bytes), base64.StdEncoding.EncodeToString(bytes), base32.StdEncoding.EncodeToString(bytes)} {
 			random = append(random, server.Token{Name: value, Value: value})
 		}
 	}

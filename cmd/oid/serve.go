@@ -46,7 +46,7 @@ can connect. If it listens on another address or is behind a proxy, it needs
 
   NAME all|read TOKEN
 
-A token must have 128 bits; "openssl rand -hex 16" prints one. A "read" token neither
+A token needs 128 random bits; "openssl rand -hex 16" prints one. A "read" token neither
 creates ids nor changes the registry. Programs send the header "Authorization: Bearer
 TOKEN"; people log in with the token.
 
@@ -118,7 +118,7 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	err = s.Serve(ctx, l)
 	if errors.Is(err, server.ErrToken) {
-		return usagef("%w; give --token-file FILE, or listen on 127.0.0.1", err)
+		return usagef("%w; make one with \"(umask 077; openssl rand -hex 16 > FILE)\" and give --token-file FILE, or listen on 127.0.0.1", err)
 	}
 	return err
 }
@@ -242,26 +242,29 @@ func readSecret(path string) ([]byte, error) {
 // token, or a line "NAME all|read TOKEN" for each.
 func readTokens(path string) ([]server.Token, error) {
 	data, err := readSecret(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read the token: %w; make one with \"(umask 077; openssl rand -hex 16 > %s)\"", err, path)
+	case err != nil:
 		return nil, fmt.Errorf("read the token: %w", err)
 	}
 	var all []server.Token
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		words := strings.Fields(line)
+	for i, line := range strings.Split(string(data), "\n") {
+		words, position := strings.Fields(line), fmt.Sprintf("in %s, line %d", path, i+1)
 		switch {
+		case strings.HasPrefix(line, "\ufeff"):
+			return nil, fmt.Errorf("token %s: U+FEFF at offset 0, a byte order mark; remove it, or make a token with \"openssl rand -hex 16\"", position)
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case len(words) == 1:
-			all = append(all, server.Token{Name: "token", Value: words[0]})
+			all = append(all, server.Token{Name: "token", Value: words[0], Position: position})
 		case len(words) == 3 && (words[1] == "all" || words[1] == "read"):
-			all = append(all, server.Token{Name: words[0], Value: words[2], ReadOnly: words[1] == "read"})
+			all = append(all, server.Token{Name: words[0], Value: words[2], ReadOnly: words[1] == "read", Position: position})
 		default: // without the line, which may hold a token
-			return nil, fmt.Errorf("read the token: %s: line %d: want a token, or NAME all|read TOKEN", path, n)
+			return nil, fmt.Errorf("token %s: want a token, or NAME all|read TOKEN; make a token with \"openssl rand -hex 16\"", position)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("read the token: %s has no token", path)
+		return nil, fmt.Errorf("%s has no token; make one with \"openssl rand -hex 16\"", path)
 	}
 	return all, nil
 }

@@ -68,13 +68,13 @@ func awaitStore(t *testing.T, url string) {
 func TestServeCommand(t *testing.T) {
 	folder := t.TempDir()
 	tokenFile := filepath.Join(folder, "token")
-	if err := os.WriteFile(tokenFile, []byte("a-token-of-some-length\n"), 0o600); err != nil {
+	if err := os.WriteFile(tokenFile, []byte("A-token-0f-some-length\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	serve, url, lines := startServe(ctx, t, "--token-file", tokenFile, "--drain", "1ms")
-	for token, want := range map[string]int{"": 401, "a-token-of-some-lengtH": 401, "a-token-of-some-length": 200} {
+	for token, want := range map[string]int{"": 401, "A-token-0f-some-lengtH": 401, "A-token-0f-some-length": 200} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v1/processes", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -65,11 +65,13 @@ func (d *Door) sessionOf(r *http.Request) *Token {
 
 // LogIn begins a session if value is that of a token, and reports whether it is.
 func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) bool {
-	t := d.tryToken(r, value)
-	if t != nil {
-		d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
+	t := d.tokenFor(value)
+	if t == nil {
+		d.logWrong(r)
+		return false
 	}
-	return t != nil
+	d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
+	return true
 }
 
 // LogOut ends the session of r, if it has one.

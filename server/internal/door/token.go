@@ -1,17 +1,20 @@
 package door
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 )
 
 // ErrToken is wrapped by the errors of [New] and [Door.Listen] about tokens: a token is
-// missing, is too easy to guess, or has the name or value of another one.
+// missing, cannot have 128 random bits, or has the name or value of another one.
 var ErrToken = errors.New("server: token")
 
 // Token is that of package server, which documents it.
@@ -19,73 +22,77 @@ type Token struct {
 	Name     string
 	Value    string
 	ReadOnly bool
+	Position string
 }
 
-// checkTokens returns an error if a token is too easy to guess, or if two tokens have the
-// same name or value. It counts the tokens instead of naming them: if somebody writes a token in
-// place of its name, the error must not show it.
+// checkTokens returns an error if a token cannot have 128 random bits, or if two tokens have
+// the same name or value. The error has neither the value nor the name of a token, because
+// somebody may have written the value in place of the name.
 func checkTokens(all []Token) error {
 	names, values := map[string]bool{}, map[string]bool{}
 	for i, t := range all {
-		weakness := weaknessOf(t.Value)
+		fault := faultOf(t.Value)
 		switch {
-		case weakness != "":
-			return fmt.Errorf("%w %d of %d is too easy to guess: %s; make one with \"openssl rand -hex 16\"", ErrToken, i+1, len(all), weakness)
+		case fault != "":
 		case names[t.Name]:
-			return fmt.Errorf("%w %d of %d has the name of another one; write NAME all|read TOKEN in each line", ErrToken, i+1, len(all))
+			fault = "it has the name of another one; write NAME all|read TOKEN in each line"
 		case values[t.Value]:
-			return fmt.Errorf("%w: two tokens have the same value", ErrToken)
+			fault = "it has the value of another one"
+		}
+		if fault != "" {
+			return fmt.Errorf("%w %s: %s; make a token with \"openssl rand -hex 16\"", ErrToken, cmp.Or(t.Position, fmt.Sprintf("%d of %d", i+1, len(all))), fault)
 		}
 		names[t.Name], values[t.Value] = true, true
 	}
 	return nil
 }
 
-const (
-	digits    = "0123456789"
-	lowercase = "abcdefghijklmnopqrstuvwxyz"
-	uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
-
-// alphabets are the sets of characters of which a token may consist. The smallest set that
-// has all characters of a token decides how long the token must be.
-var alphabets = []struct {
+// alphabet is a set of characters, and how many random ones have 128 bits.
+type alphabet struct {
 	name, characters string
-	least            int // how many random characters have 128 bits
-}{
-	{"decimal digits", digits, 39},
-	{"hexadecimal digits", digits + "abcdefABCDEF", 32},
-	{"digits and lower-case letters", digits + lowercase, 26},
-	{"digits and upper-case letters", digits + uppercase, 26},
-	{"letters, digits and -._~+/=", digits + lowercase + uppercase + "-._~+/=", 22}, // those of RFC 6750
+	least            int
 }
 
-// leastDifferent is how many different characters a token must have. Less than one in 10,000
-// random tokens of 128 bits has fewer.
-const leastDifferent = 8
+// alphabets has first the smallest one. The first one with all letters and digits of a token
+// decides how many the token must have. Signs count only in the last one, that of base64; in
+// other tokens they separate groups.
+var alphabets = []alphabet{
+	{"decimal digits", "0123456789", 39},
+	{"hexadecimal digits", "0123456789abcdefABCDEF", 32},
+	{"digits and lower-case letters", "0123456789abcdefghijklmnopqrstuvwxyz", 26},
+	{"digits and upper-case letters", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", 26},
+	{"letters, digits and -._~+/", "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~+/", 22}, // with = at the end, those of RFC 6750
+}
 
-// weaknessOf returns why a token cannot have 128 bits, or "". It cannot tell whether the
-// token was drawn at random.
-func weaknessOf(value string) string {
-	for _, a := range alphabets {
-		if strings.Trim(value, a.characters) != "" {
-			continue
-		}
-		different := map[rune]bool{}
-		for _, c := range value {
-			different[c] = true
-		}
-		switch {
-		case len(value) < a.least:
-			return fmt.Sprintf("it has %d %s, want %d or more", len(value), a.name, a.least)
-		case len(different) < leastDifferent:
-			return fmt.Sprintf("it has %d different characters, want %d or more", len(different), leastDifferent)
-		case repeats(value):
-			return "it repeats a shorter text"
-		}
-		return ""
+var uuid = regexp.MustCompile("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+
+// faultOf returns why a value cannot be a token with 128 random bits, or "". It cannot tell
+// whether the value was made at random.
+func faultOf(value string) string {
+	value = strings.TrimRight(value, "=") // the padding of base64
+	last := len(alphabets) - 1
+	foreign := strings.TrimLeft(value, alphabets[last].characters)
+	bare := regexp.MustCompile("[^0-9A-Za-z]").ReplaceAllString(value, "")
+	i := slices.IndexFunc(alphabets, func(a alphabet) bool { return strings.Trim(bare, a.characters) == "" })
+	if i == last {
+		bare = value
 	}
-	return "it may have only letters, digits and -._~+/="
+	different := []byte(bare)
+	slices.Sort(different)
+	different = slices.Compact(different)
+	switch {
+	case foreign != "":
+		return fmt.Sprintf("%U at offset %d cannot be in a token; want %s, and = at the end only", []rune(foreign)[0], len(value)-len(foreign), alphabets[last].name)
+	case uuid.MatchString(value):
+		return "it is a UUID, of which at most 122 bits are random, want 128"
+	case len(bare) < alphabets[i].least:
+		return fmt.Sprintf("it has %d %s, want %d or more", len(bare), alphabets[i].name, alphabets[i].least)
+	case len(different) < 8: // fewer than one in 10,000 random tokens of 128 bits
+		return fmt.Sprintf("it has %d different characters, want 8 or more", len(different))
+	case repeats(bare):
+		return "it repeats a shorter text"
+	}
+	return ""
 }
 
 // repeats reports whether value repeats a text of at most half its length.
@@ -126,14 +133,12 @@ func (d *Door) authorize(r *http.Request, access Access) error {
 	if !d.HasTokens() {
 		return nil
 	}
-	var t *Token
-	if value, ok := bearer(r); ok {
-		t = d.tryToken(r, value)
-	} else {
-		t = d.sessionOf(r)
-	}
+	t := d.TokenOf(r)
 	switch {
 	case t == nil:
+		if _, sent := bearer(r); sent {
+			d.logWrong(r)
+		}
 		return ErrNoToken
 	case t.ReadOnly && access < Read:
 		return ErrReadOnly
@@ -150,12 +155,7 @@ func (d *Door) TokenOf(r *http.Request) *Token {
 	return d.sessionOf(r)
 }
 
-// tryToken returns the token with the value that a client has sent, or nil. It logs that a
-// client has sent a wrong value, but not the value.
-func (d *Door) tryToken(r *http.Request, value string) *Token {
-	t := d.tokenFor(value)
-	if t == nil {
-		d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", r.RemoteAddr), slog.String("request", RequestID(r.Context())))
-	}
-	return t
+// logWrong logs that a client has sent a wrong token, but not the token.
+func (d *Door) logWrong(r *http.Request) {
+	d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", r.RemoteAddr), slog.String("request", RequestID(r.Context())))
 }
