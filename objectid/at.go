@@ -14,9 +14,9 @@ var dated struct {
 	low   atomic.Uint32
 }
 
-// NewAt returns a new ID with the second of t, or with the nearest second that an ID can hold,
-// for a document whose creation time is known. The first 2^32 results differ from each other
-// and from the ids of New.
+// NewAt returns a new ID for a document that was created at t. The ID has the second of t, or
+// the nearest second that an ID can hold. The first 2^32 results differ from each other and
+// from the ids of New.
 func NewAt(t time.Time) ID {
 	dated.once.Do(func() {
 		stdOnce.Do(initStd)

@@ -73,8 +73,8 @@ func (id ID) Value() (driver.Value, error) {
 	return id.MarshalBinary()
 }
 
-// Scan reads 12 raw bytes as []byte, 24 digits as []byte or string, or NULL as the zero ID. A
-// string of 12 characters is an error.
+// Scan reads 12 raw bytes in a []byte, or 24 digits in a []byte or string. NULL gives the zero
+// ID. A string of 12 characters is an error.
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -95,7 +95,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Hex is an [ID] for text columns. ID and Hex both scan text and binary columns.
+// Hex is an [ID] stored as text. Both types scan text and binary columns.
 type Hex struct{ ID }
 
 // Value returns the digits, or NULL for the zero ID.

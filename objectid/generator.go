@@ -17,16 +17,16 @@ type Options struct {
 	Layout Layout
 
 	// Block, if not nil, is the first four bytes of the process value. No other generator
-	// may have the same Block; package registry assigns them. Only for Modern. Default:
-	// random.
+	// may have the same Block: package registry assigns Blocks. The Layout must be Modern.
+	// Default: random.
 	Block *[4]byte
 
-	// NewBlock, if not nil, returns another Block to Reseed, or false if there is none. New and
-	// Fill wait until it returns, so it must not use the generator. It requires Block.
+	// NewBlock, if not nil, gives Reseed another Block. It must return false if there is none.
+	// New and Fill wait until it returns, so it must not use the generator. It requires Block.
 	NewBlock func() (block [4]byte, ok bool)
 
-	// Counter, if not nil, is the first value of the counter. With Now and Block, it makes
-	// ids the same in every run. Default: random.
+	// Counter, if not nil, is the first value of the counter. If Now and Block are also
+	// fixed, every run generates equal ids. Default: random.
 	Counter *uint32
 
 	// MaxLead, if above 0, limits [Generator.Lead]. Beyond MaxLead the generator changes its
@@ -34,7 +34,7 @@ type Options struct {
 	// limit.
 	MaxLead time.Duration
 
-	// Now returns the time, which may jump. It may be called concurrently.
+	// Now must return the time, which may jump. It must be safe for concurrent use.
 	// Default: the system clock.
 	Now func() time.Time
 }
@@ -200,8 +200,8 @@ func (g *Generator) New() ID {
 	}
 }
 
-// Fill sets every element of dst to a new ID, in increasing order, and is faster than New. No
-// id of another goroutine comes between them if dst has at most 2^20 elements.
+// Fill sets every element of dst to a new ID, in increasing order, and is faster than New. If
+// dst has at most 2^20 elements, no other goroutine gets an id between them.
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]

@@ -16,14 +16,15 @@ import (
 type Layout uint8
 
 const (
-	// Modern has 5 random bytes and a counter of 3, as MongoDB drivers have written since
-	// 2018. The counter can carry into the last random byte: a second has more than 10^9 ids.
+	// Modern has 5 random bytes and a 3-byte counter, as in MongoDB drivers since 2018. The
+	// counter can carry into the last random byte: a generator has more than 10^9 ids per
+	// second.
 	Modern Layout = iota
-	// Classic has 3 bytes of the host name's MD5, 2 of the pid and a counter of 3, as
-	// drivers wrote until 2018. A process has at most 2^24 ids per second.
+	// Classic has 3 bytes of the host name's MD5, 2 bytes of the pid and a 3-byte counter,
+	// as drivers wrote until 2018. A process has at most 2^24 ids per second.
 	Classic
-	// Java has 2 bytes of the network interfaces, 2 of the process and a counter of 4, as
-	// version 2 of the Java driver wrote.
+	// Java has 2-byte hashes of the network interfaces and of the process, and a 4-byte
+	// counter, as in version 2 of the Java driver.
 	Java
 )
 

@@ -13,8 +13,8 @@ import (
 type Range struct{ From, To ID }
 
 // MinAt returns the smallest ID with the second of t, or with the nearest second that an ID can
-// hold: a bound to compare with, not an id to store. The bound of 1970-01-01T00:00:00Z and
-// before is the zero ID.
+// hold: a bound to compare with, not an id to store. For 1970-01-01T00:00:00Z and earlier it
+// is the zero ID.
 func MinAt(t time.Time) ID { return atSecond(second(t)) }
 
 func atSecond(s uint64) (id ID) {
@@ -35,8 +35,8 @@ func Between(t1, t2 time.Time) Range {
 // Since returns the range of the ids created at t or later. It rounds t down to a second.
 func Since(t time.Time) Range { return Range{From: MinAt(t)} }
 
-// Until returns the range of the ids created before t. It rounds t up to a second, at least to
-// 1970-01-01T00:00:01Z.
+// Until returns the range of the ids created before t. It rounds t up to a second, at the
+// earliest 1970-01-01T00:00:01Z.
 func Until(t time.Time) Range {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -73,8 +73,8 @@ func (r Range) Filter() map[string]any {
 }
 
 // SQL returns r as a condition on a column of raw bytes, such as "id >= ? AND id < ?", and its
-// arguments. It does not quote column. first is 0 for placeholders ?, or the number of the
-// first PostgreSQL placeholder: 1 for $1.
+// arguments. It does not quote column. If first is 0, placeholders are ?. If it is 3,
+// they are PostgreSQL's $3 and $4.
 func (r Range) SQL(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return id })
 }

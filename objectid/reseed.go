@@ -53,8 +53,8 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 }
 
 // Reseed gives g a new process value. The next id has a later second, so ids still increase.
-// It returns false and changes nothing if g can have no other value: with the Classic layout,
-// with Block but without NewBlock, or if NewBlock returns false.
+// It returns false and changes nothing if the Layout is Classic, if Block is set but NewBlock
+// is not, or if NewBlock returns false.
 //
 // Call it in each copy of a running virtual machine before the copy generates ids. Unless
 // [Options].Now is set, g calls Reseed itself within 100 ms after the wall clock jumped
