@@ -22,7 +22,7 @@
 //
 // A sealed id is not a permission: everyone who has it can pass it on and use it again.
 // Sealing is deterministic, so equal ids have equal sealed ids. Whoever has the key can open
-// all sealed ids, and without the key nobody can: keep it as long as a sealed id is in use.
+// all sealed ids, and without the key nobody can. Keep the key as long as a sealed id is in use.
 //
 // Opening tries every key, so the time that it takes does not show which key fits. If the
 // processor has instructions for AES, as amd64 and arm64 do, the time does not depend on the

@@ -27,8 +27,8 @@ func GenerateKey() string {
 	return hex.EncodeToString(secret[:])
 }
 
-// ParseKey reads a key of 64 hexadecimal digits, in lower or upper case. Any other text is an
-// error, which does not contain the text.
+// ParseKey reads a key of 64 hexadecimal digits, in lower or upper case. For any other text it
+// returns an error, which does not contain the text.
 func ParseKey(text string) (Key, error) {
 	var k Key
 	if len(text) != hex.EncodedLen(keySize) {

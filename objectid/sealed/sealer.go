@@ -29,13 +29,14 @@ type Options struct {
 	// sealed id. It must not change as long as a sealed id is in use.
 	Kind string
 
-	// Keys are the keys under which sealed ids open, at least one. The first key also
-	// seals.
+	// Keys are the keys under which sealed ids open. The first key also seals. At least one
+	// key is required.
 	Keys []Key
 
-	// Prefix is the text before each sealed id, such as "order_". Open refuses a text
-	// without it. It may contain ASCII letters, digits and the characters - _ . and ~.
-	// The Prefix does not protect the ids; the Kind does. Default: none.
+	// Prefix is the text before each sealed id, such as "order_". It may contain ASCII
+	// letters, digits and the characters - _ . and ~. Open refuses a text that does not
+	// begin with the Prefix. The Prefix does not protect the ids; the Kind does. Default:
+	// none.
 	Prefix string
 }
 
