@@ -39,9 +39,10 @@ const (
 )
 
 // New returns the GPID of a process. addr is the address that peers dial, with port 0 if the
-// process does not listen, and without a zone, which other hosts could not dial. start is when
-// the process started, from 2001-09-09 to 2286-11-20; it is rounded down to microseconds. pid
-// is from 1 to 2^32-1. Other arguments are an error that wraps [ErrInvalid].
+// process does not listen. It must not have a zone, because other hosts could not dial it.
+// start is when the process started, from 2001-09-09 to 2286-11-20. New rounds it down to
+// microseconds. pid must be from 1 to 2^32-1. If an argument is not allowed, the error wraps
+// [ErrInvalid].
 func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	micros := start.UnixMicro()
 	switch {
@@ -93,5 +94,6 @@ func (g GPID) micros() int64 { return int64(binary.BigEndian.Uint64(g.b[18:])) }
 func (g GPID) PID() int { return int(binary.BigEndian.Uint32(g.b[28:])) }
 
 // Compare returns -1 if g sorts before other, 0 if they are equal, and +1 if g sorts after
-// other. GPIDs sort by address, then by start time. Their texts sort in another order.
+// other. GPIDs sort by ip, then by port, start time and pid. Their texts do not sort in this
+// order.
 func (g GPID) Compare(other GPID) int { return bytes.Compare(g.b[:], other.b[:]) }

@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ErrNoProcess is wrapped by the error of [ProcessOf] if no process has the pid, or if
-	// that process has ended.
+	// ErrNoProcess is wrapped by the error of [ProcessOf] if no running process has the pid,
+	// and by the error of [Process.Program] if the process has ended.
 	ErrNoProcess = errors.New("gpid: no such process")
 
 	// ErrElsewhere is wrapped by the error of a method of [Process] if the Process belongs
@@ -31,8 +31,9 @@ type Process struct {
 }
 
 // ProcessOf returns the process that now has the pid on this host, in the PID namespace of the
-// caller. If there is none, the error wraps [ErrNoProcess]. On a system other than Linux the
-// error wraps [errors.ErrUnsupported]. Any other error says what could not be read from /proc.
+// caller. If no running process has the pid, the error wraps [ErrNoProcess]. On a system other
+// than Linux the error wraps [errors.ErrUnsupported]. Any other error says what could not be
+// read from /proc.
 func ProcessOf(pid int) (Process, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -49,9 +50,11 @@ func ProcessOf(pid int) (Process, error) {
 }
 
 // Alive reports whether p still runs on this host. A zombie, which has ended but whose exit
-// status nobody has read yet, does not run. If Alive cannot tell, it returns an error. The
-// error wraps [ErrElsewhere], or [errors.ErrUnsupported] on a system other than Linux, or says
-// what could not be read from /proc.
+// status nobody has read yet, does not run.
+//
+// If Alive cannot tell, it returns an error. If p belongs to another host, boot or PID
+// namespace, the error wraps [ErrElsewhere]. On a system other than Linux it wraps
+// [errors.ErrUnsupported]. Any other error says what could not be read from /proc.
 func (p Process) Alive() (bool, error) {
 	s, err := p.stat()
 	if errors.Is(err, ErrNoProcess) {
@@ -75,12 +78,13 @@ func (p Process) stat() (stat, error) {
 	return readStat(proc, p.PID)
 }
 
-// Program returns a number that stands for the program that p runs: each exec changes it. The
-// number is 0 if the kernel hides it from the caller, because p belongs to another user. The
-// errors are those of [Process.Alive]. If p has ended, the error wraps [ErrNoProcess].
+// Program returns a number that stands for the program that p runs. Each exec changes the
+// number. It is 0 if p belongs to another user and the kernel hides its addresses from the
+// caller. If p has ended, the error wraps [ErrNoProcess]. All other errors are those of
+// [Process.Alive].
 //
 // The number is a hash of the addresses of code and stack, which the kernel randomizes at each
-// exec. By chance an exec leaves it unchanged once in 4 billion times. If "setarch -R" switches
+// exec. By chance one of 4 billion execs leaves the number unchanged. If "setarch -R" switches
 // the randomization off, the number does not change.
 func (p Process) Program() (uint32, error) {
 	s, err := p.stat()
@@ -93,9 +97,12 @@ func (p Process) Program() (uint32, error) {
 	return s.program(), nil
 }
 
-// Started returns when p started, up to a second too early. The time is calculated from the
-// present wall clock of this host: a clock step changes the result, so it does not identify a
-// process. The errors are those of [Process.Alive].
+// Started returns when p started, even if p has ended. The result is at most a second before
+// the true start. It is calculated from the present wall clock of this host, so a clock step
+// changes it: do not identify a process by this time.
+//
+// The errors are those of [Process.Alive], except that p may belong to another PID namespace of
+// the caller's boot.
 func (p Process) Started() (time.Time, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -110,8 +117,10 @@ func (p Process) Started() (time.Time, error) {
 // GPID returns the GPID of p. addr is the address of p, in the form that [Self] takes. The
 // start time is the result of [Process.Started], which changes when the clock is set, so call
 // GPID once and keep the result. If the process p itself calls Self, it gets another GPID, whose
-// start time is up to a second later. If addr is malformed, the error wraps [ErrInvalid]. Other
-// errors are those of Started.
+// start time is up to a second later.
+//
+// If addr is malformed, or if the start time is before 2001-09-09, the error wraps
+// [ErrInvalid]. All other errors are those of Started.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {
