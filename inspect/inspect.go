@@ -48,9 +48,9 @@ type Options struct {
 	// time.Now.
 	Now func() time.Time
 
-	// Buffer, if not nil, holds the report on an ObjectId, which saves memory in programs
-	// that inspect millions. The report is valid until the next call with this Buffer. Only
-	// one goroutine at a time may use a Buffer.
+	// Buffer, if not nil, is where Inspect puts its report on an ObjectId. That saves
+	// allocations in programs that inspect millions of ids. The report is valid until the
+	// next call with this Buffer. Only one goroutine at a time may use a Buffer.
 	Buffer *Buffer
 }
 
@@ -91,10 +91,10 @@ type Report struct {
 type Reading struct {
 	Format Format
 
-	// Variant is the layout of an ObjectId (modern, classic, java), the version of
-	// a UUID (v1 to v8, nil, max, or empty if unknown), the service of a
-	// Snowflake (twitter, discord, instagram, mastodon, sonyflake) or the prefix
-	// of a TypeID. It is empty for other formats.
+	// Variant is a subdivision of the format: the layout of an ObjectId (modern, classic,
+	// java), the version of a UUID (v1 to v8, nil, max), the service of a Snowflake
+	// (twitter, discord, instagram, mastodon, sonyflake) or the prefix of a TypeID. It is
+	// empty for other formats, and for a UUID of an unknown version.
 	Variant string
 
 	Verdict Verdict
@@ -143,7 +143,7 @@ const (
 
 type kind struct {
 	format Format
-	name   string // for people
+	name   string // for human readers
 	read   func(string, Options) (Report, bool)
 	forms  map[int]string // descriptions of the format's ids, by their length, for errors; nil if there are none
 }
@@ -166,7 +166,8 @@ var kinds = []kind{
 // Formats returns all formats in a new slice.
 func Formats() []Format { return each.Of(kinds, func(k kind) Format { return k.format }) }
 
-// Names returns the names of all formats in one string, separated by commas, for messages.
+// Names returns the names of all formats in one string, separated by commas, for use in
+// messages.
 func Names() string {
 	return strings.Join(each.Of(kinds, func(k kind) string { return k.name }), ", ")
 }
@@ -181,8 +182,8 @@ const (
 	Possible Verdict = "possible"
 	// Unlikely is a reading that is not plausible.
 	Unlikely Verdict = "unlikely"
-	// Bound is the reading of an id that marks an end of a range, such as an ObjectId with
-	// only a time. It hardly identifies a document.
+	// Bound is the reading of an id that marks an end of a range, such as an ObjectId whose
+	// eight bytes after the time are 0. Such an id hardly identifies a document.
 	Bound Verdict = "bound"
 )
 
@@ -192,9 +193,10 @@ var verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
 // Verdicts returns all verdicts in a new slice, best first.
 func Verdicts() []Verdict { return slices.Clone(verdicts) }
 
-// Inspect reads s, an id with nothing around it. A nil o means the defaults. If s is not an id
-// of a known format, the error wraps [ErrUnknown] and says what an id of this length looks
-// like.
+// Inspect reads s, an id with nothing around it. A nil o means the defaults.
+//
+// If s is not an id of a known format, the error wraps [ErrUnknown]. It describes a format whose
+// ids are as long as s. If there is none, it describes the ObjectId.
 func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
 	for _, k := range kinds {

@@ -18,7 +18,8 @@ var layoutParts = [...][]part{
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
-// Buffer holds one report on an ObjectId, for [Options]. The zero Buffer is ready to use.
+// Buffer is memory that [Inspect] reuses for its reports on ObjectIds, see [Options]. The zero
+// Buffer is ready to use.
 type Buffer struct {
 	readings [3]Reading
 	fields   [3][4]Field

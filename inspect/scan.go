@@ -24,8 +24,8 @@ type Found struct {
 	// ids; [Inspect] refuses them.
 	Text string
 
-	// Before and After are the text before and after the id in its line or document: at most
-	// 40 characters next to the id, with "..." in place of the others.
+	// Before and After are the text before and after the id in its line or document. Each
+	// has at most the 40 characters next to the id; "..." replaces the rest of a longer text.
 	Before, After string
 }
 
@@ -58,15 +58,15 @@ const (
 )
 
 // Scan finds ids in text that people paste. It reads ids bare, in quotes, or in a notation such
-// as ObjectId("...") or {"$oid":"..."}, one or several on a line. Of a document, in JSON or in
-// the notation of the MongoDB shell, it takes the member _id, or the member id if there is no
-// _id. There may be a document on each line, an array of documents, or a document of many
-// lines. In other text, such as a log, Scan finds the ids that [Find] finds. Text in UTF-16
-// with a byte order mark, as Windows PowerShell writes it, is converted.
+// as ObjectId("...") or {"$oid":"..."}, one or several on a line. From a document, in JSON or in
+// the notation of the MongoDB shell, it reads only the member _id or, if there is no _id, the
+// member id. Documents may be one per line, in an array, or spread over many lines. In other
+// text, such as a log, Scan finds the ids that [Find] finds. It converts text in UTF-16 with a
+// byte order mark, as Windows PowerShell writes it.
 //
 // Scan yields the ids in the order of the text. For a line or document that it cannot read, it
-// yields an error, with a Found that has only the Line, and continues. The error wraps
-// [ErrNoID] if no id is expected there. An error of r is yielded last.
+// yields an error, with a Found that has only the Line, and continues. If no id is expected in
+// that line or document, the error wraps [ErrNoID]. An error of r is yielded last.
 //
 // Scan holds one line of up to 1 MiB or one document of up to 64 MiB in memory. It reads a
 // longer line as several lines. For a longer document it yields an error, and then reads the
@@ -74,7 +74,8 @@ const (
 func Scan(r io.Reader) iter.Seq2[Found, error] { return pieces(r, (*scanner).piece) }
 
 // FindAll yields the ids that [Find] finds in each line of r. It reads a line of more than
-// 1 MiB as several lines. The only error that it yields is an error of r, which comes last.
+// 1 MiB as several lines. If reading r fails, FindAll yields that error last. It yields no
+// other errors.
 func FindAll(r io.Reader) iter.Seq2[Found, error] {
 	return pieces(r, func(s *scanner) []result {
 		line := s.line
