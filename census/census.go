@@ -21,9 +21,11 @@
 // one process uses one process value, starts its counter at a random number and adds one
 // for each id. A counter that does anything else makes a break.
 //
-// A source is what a census reads: a file, an archive or a stream. Ids outside
-// Options.Range, from before 2009 or from the future are not plausible; they are counted
-// apart.
+// A source is what a census reads: a file, an archive or a stream.
+//
+// Ids outside Options.Range are counted in Report.Outside and otherwise ignored. Ids from
+// before 2009, ids from the future and bounds for queries are not plausible: a census
+// reports them as findings, and infers nothing from them.
 //
 // # What is promised
 //
@@ -41,24 +43,25 @@
 //   - Gaps are counter values that are not found in the data. The process used them for
 //     another collection or for documents that were deleted later, or it did not use them.
 //     If a process creates 2^24 ids or more elsewhere between two ids in the data, its
-//     counter wraps around, and full rounds are not counted. Counters between two runs of
-//     a process are not gaps.
+//     counter wraps around, and full rounds are not counted. Counter values between the
+//     last id of one run and the first id of the next run are not gaps.
 //   - A clock step backwards is recognized by counters that continue while the time
 //     decreases. Steps of a few seconds and steps in a period without ids are not
 //     recognized. Steps forwards are never recognized.
 //   - A shared process value is recognized by sequences of counters that alternate. About
-//     twenty ids from each process are enough. Runs one after another that have the same
-//     process value are restarts.
-//   - A resumed state is recognized by runs that begin at counters that were used before.
+//     twenty ids from each process are enough. If runs with the same process value follow
+//     one another, they count as restarts.
+//   - A process resumes a saved state if, for example, a snapshot of its machine is
+//     restored. It is recognized because its runs begin at counters that were used before.
 //     If there is only one such run in 1,000 ids or more, it may be a restart.
 //   - Threads that reserve counters in blocks look like clock steps and shared values. If
-//     they explain the ids, a census reports no finding.
+//     such threads explain the ids, a census reports no finding.
 //   - Chance causes a wrong finding about single processes in one of 16,384 censuses.
-//     Weaker evidence, which chance causes in one of 64 process values, is listed in
-//     Report.Doubts. So are processes that create most of their ids elsewhere, with more
-//     than 16,384 counters from one id to the next. All other breaks count as restarts.
-//   - Ids from before 2009 and ids from the future are reported. They are not evidence of
-//     anything else.
+//     Chance causes weaker evidence in one of 64 process values. A census reports weaker
+//     evidence as a doubt, in Report.Doubts.
+//   - A process may create most of its ids elsewhere, so that its counter typically
+//     increases by more than 16,384 from one id in the data to the next. That is a doubt,
+//     too. All other breaks count as restarts.
 //
 // # Design
 //
@@ -101,7 +104,7 @@ type Options struct {
 	// Format is the format of the sources. Default: [FormatAuto].
 	Format Format
 
-	// Column is the column that is read from CSV. Default: the same as Field.
+	// Column is the name of the column that is read from CSV. Default: the value of Field.
 	Column string
 
 	// Collection limits a [FormatArchive] to one collection: "orders" or "shop.orders".
@@ -112,15 +115,16 @@ type Options struct {
 	// core.
 	Workers int
 
-	// Unpacked, if not nil, is called after each piece of compressed data with the number
-	// of bytes it decompressed to. If it returns an error, Read ends with that error.
+	// Unpacked, if not nil, is called each time a piece of compressed data was decompressed,
+	// with the number of decompressed bytes. If it returns an error, Read ends with that
+	// error.
 	Unpacked func(bytes int) error
 
 	// MaxWindow limits the memory of a zstd decoder, in bytes. Default: 128 MiB, which is
 	// enough for files that "zstd --long" wrote.
 	MaxWindow uint64
 
-	// Range selects the ids to count. Ids outside are only counted in Report.Outside.
+	// Range selects the ids to analyse. Report.Outside is the number of all other ids.
 	// Default: all ids.
 	Range objectid.Range
 
@@ -128,8 +132,8 @@ type Options struct {
 	// ids from the future. Default: the time at which New is called.
 	Now time.Time
 
-	// MaxIDs, if greater than 0, limits the number of ids. [Census.Read] returns
-	// [ErrLimit] when a source exceeds it. Default: no limit.
+	// MaxIDs, if greater than 0, limits the number of ids of all sources together. Beyond
+	// the limit, [Census.Read] returns an error that wraps [ErrLimit]. Default: no limit.
 	MaxIDs int64
 
 	// Keep, if not nil, is called with the number of ids that the census is about to
@@ -163,11 +167,12 @@ func (o *Options) reading() source.Options {
 	}
 }
 
-// ErrTooMany is returned when the sources of a census have more than 2^32 - 1 documents
-// or lines together. Positions are 32-bit numbers.
+// ErrTooMany is wrapped by the error of [Census.Read] if the sources of a census together
+// have more than 2^32 - 1 documents or lines. Positions are 32-bit numbers.
 var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 
-// ErrLimit is returned when the sources have more ids than Options.MaxIDs.
+// ErrLimit is wrapped by the error of [Census.Read] if the sources of a census together have
+// more ids than Options.MaxIDs.
 var ErrLimit = errors.New("census: too many ids")
 
 // Census collects the ids of one or more sources for a [Report]. Each id takes 16 to 24
@@ -204,17 +209,19 @@ func New(o *Options) *Census {
 // Units returns the number of documents, lines and rows that have been read.
 func (c *Census) Units() int64 { return int64(c.places) }
 
-// EndEarly marks the census as incomplete. Later reports have the reason why in
-// Report.Partial.
+// EndEarly marks the census as incomplete, for the reason that the text why gives. Later
+// reports have this text in Report.Partial.
 func (c *Census) EndEarly(why string) { c.partial = why }
 
 // Read adds all ids of a source. It reads the source from the reader in; name identifies the
 // source in errors and reports.
 //
 // If reading stops before the end of the source, Read returns an error with the reason and
-// the position. The error wraps [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], the
-// error of the reader or the cause of ctx. Ids that were read before still count, and the
-// report has the error, too, in [Source].Error.
+// the position. Ids that were read before still count, and [Source].Error in the report
+// repeats the error. If the source has 0 bytes, the error wraps [ErrEmpty]. If its format is
+// not recognized, the error wraps [ErrFormat]. If a limit is exceeded, it wraps [ErrTooMany]
+// or [ErrLimit]. If the reader fails, it wraps the error of the reader. If ctx is done, it
+// wraps the cause of ctx.
 //
 // If a document or line is unreadable but reading can continue after it, that is not an
 // error; [Source].Broken counts it.

@@ -11,9 +11,10 @@ import (
 
 // Difference is the result of [Compare].
 type Difference struct {
-	// Field is the field that was read.
+	// Field is the document field whose values were compared: [Options].Field of the first
+	// census.
 	Field string
-	// A and B describe the two censuses.
+	// A describes the first census that was given to Compare, and B the second.
 	A Side
 	B Side
 	// Both is the number of ids that are in both censuses. An id that occurs several times
@@ -40,13 +41,18 @@ type Side struct {
 }
 
 // Compare finds the ids that only one of two censuses contains, for example to compare a
-// dump with its collection. If only is not nil, Compare calls it with each of these ids, in
-// the order of process value, time and counter; if only returns an error, Compare returns
-// that error.
+// dump with its collection. If only is not nil, Compare calls it with each id that it finds.
+// The argument inA is true if a contains the id, and false if b does. The calls are in the
+// order of process value, time and counter within each collection. If only returns an error,
+// Compare stops and returns an error that wraps it.
 //
-// If a census has several collections, Compare compares those with equal names. It compares
-// ObjectIds, or strings of 24 hexadecimal digits in a collection without ObjectIds. Other
-// values are only counted.
+// Collections are compared with each other if they have the same name. If each census has
+// only one collection, their names do not matter. A collection without a counterpart is
+// compared with an empty one.
+//
+// In a collection with ObjectIds, Compare compares only the ObjectIds. In a collection
+// without ObjectIds, it compares the strings of 24 hexadecimal digits. All other values are
+// only counted, in [Side].Others.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return nil, err

@@ -21,21 +21,26 @@ type Event struct {
 	Kind  Kind
 	Start time.Time
 	End   time.Time // not before Start
-	// Size is the approximate number of ids: those beyond the usual number in an import,
-	// those missing after a deletion, or those usual in the time of an outage. For a clock
-	// step it is a number of seconds.
+	// Size depends on the kind. For an import, it is about how many more ids than usual were
+	// created. For a deletion, it is about how many ids are missing. For an outage, it is
+	// about how many ids are usually created in such a period. For a clock step, it is the
+	// least number of seconds by which the clock was set back. For other events about a
+	// process, it is not meaningful.
 	Size int64
-	// Share is, for a deletion, the fraction of the ids created in that time that is
-	// missing, from 0 to 1.
+	// Share is the missing fraction of the ids that were created in the period of a
+	// deletion, from 0 to 1. For other events it is 0.
 	Share float64
-	// Process is the process value, for an event about a single process; else empty.
+	// Process is the process value if the event is about a single process. Otherwise it is
+	// empty.
 	Process string
-	// Usual says, for an outage, what is usual: "all 212 other days have ids".
+	// Usual says which times have ids, if the event is an outage, for example "all 212
+	// other days have ids". For other events it is empty.
 	Usual string
-	// Confidence is how certain the event is. Chance causes a certain outage in one of
-	// e^12 collections, a likely one in one of e^7, a possible one in one of e^4.6. An
-	// outage is only possible, too, if the collection has pauses of very different
-	// lengths.
+	// Confidence is how certain the event is. Chance causes a wrong [ConfidenceCertain]
+	// outage in one of e^12 collections, a wrong [ConfidenceLikely] outage in one of e^7,
+	// and a wrong [ConfidencePossible] outage in one of e^4.6. If a collection has pauses of
+	// very different lengths, an outage that does not stand out among them is only
+	// ConfidencePossible.
 	Confidence Confidence
 }
 

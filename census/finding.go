@@ -27,11 +27,11 @@ const (
 	KindSharedValue Kind = "shared-process-value"
 	// KindClockStep: the clock of a process was set backwards by two seconds or more.
 	KindClockStep Kind = "clock-step"
-	// KindResumed: a process used the same counters a second time, because a saved state
-	// of it was resumed.
+	// KindResumed: a process used the same counters a second time, because its saved state
+	// was resumed, for example from a snapshot of its machine.
 	KindResumed Kind = "resumed-state"
-	// KindNoSequence: the counters of a process value do not count up. Most of them do not
-	// continue any other.
+	// KindNoSequence: the counters of a process value do not count up. Most ids do not have
+	// a counter that follows the counter of another id.
 	KindNoSequence Kind = "no-sequence"
 	// KindFuture: an id was created more than five minutes after the reference time.
 	KindFuture Kind = "future"
@@ -117,10 +117,11 @@ type Finding struct {
 	// what to do.
 	Title  string
 	Reason string
-	// Evidence is, for a finding about processes, one sentence with the numbers of the
-	// most certain case; else empty.
+	// Evidence has the numbers of the most certain case if the finding is about single
+	// processes. For other findings it is empty.
 	Evidence string
-	// Examples are a few of the ids that have or show the finding.
+	// Examples are a few ids that the finding is about. A finding of [KindMixedTypes] has
+	// none: see Report.Others.
 	Examples []Example
 }
 
@@ -130,13 +131,13 @@ func newFinding(k Kind, n int64, details string, examples []Example) Finding {
 	return Finding{Kind: k, Count: n, Title: phrase.Count(n, text.one, text.many) + details, Reason: text.reason, Examples: examples}
 }
 
-// Example is an id that has or shows a [Finding].
+// Example is an id in the data that illustrates a [Finding], a [Doubt] or a [Difference].
 type Example struct {
 	ID objectid.ID
 	// Time is the creation time of the id.
 	Time     time.Time
 	Position Position
-	// Note explains the example, or is empty.
+	// Note says what the example shows. It may be empty.
 	Note string
 }
 
@@ -231,14 +232,15 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 type DoubtKind string
 
 const (
-	// DoubtFewIDs: the data contain too few ids of the process.
+	// DoubtFewIDs: the data contain too few ids of the process to follow its counter.
 	DoubtFewIDs DoubtKind = "few-ids"
 	// DoubtWeak: the evidence of a fault is weak. Chance might cause it.
 	DoubtWeak DoubtKind = "weak-evidence"
 	// DoubtBlocks: either the process has a fault, or its threads reserve counters in
 	// blocks, which looks the same.
 	DoubtBlocks DoubtKind = "blocks"
-	// DoubtNoSequence: the counters of most ids do not continue any other counter.
+	// DoubtNoSequence: most ids do not have a counter that follows the counter of another
+	// id. The program may be started for every id, or draw random counters.
 	DoubtNoSequence DoubtKind = "no-sequence"
 )
 

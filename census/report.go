@@ -24,8 +24,8 @@ type ReportOptions struct {
 	// A negative number lists all processes.
 	Top int
 
-	// Name, if not nil, returns the name of the process that created an id, or "" if it
-	// is unknown. A census calls it once for each process in the list.
+	// Name, if not nil, must return the name of the process that created an id, or "" if
+	// the name is unknown. A census calls it once for each process in the list.
 	Name func(objectid.ID) string
 }
 
@@ -46,10 +46,10 @@ type Report struct {
 	// and the fields from Processes to Findings are empty.
 	Collections []*Report
 
-	// Field is the field that was read.
+	// Field is the document field whose values were read: [Options].Field.
 	Field string
-	// Partial says why the census ended before all sources were read, or is empty; see
-	// [Census.EndEarly].
+	// Partial says why the census ended before all sources were read. It is empty unless
+	// [Census.EndEarly] was called.
 	Partial string
 	// ReferenceTime is [Options].Now.
 	ReferenceTime time.Time
@@ -71,8 +71,8 @@ type Report struct {
 	Others  []Other
 	Without int64
 
-	// First and Last are the earliest and the latest creation time, without ids from
-	// before 2009 and from the future. They are nil if there is no other id.
+	// First and Last are the earliest and the latest creation time. They ignore ids from
+	// before 2009, ids from the future and bounds. They are nil if there are no other ids.
 	First *time.Time
 	Last  *time.Time
 	// Timeline counts the ids by creation time.
@@ -91,8 +91,9 @@ type Report struct {
 
 	// Events are in order of time.
 	Events []Event
-	// ShortestOutage is how long a time without ids must be to count as an outage: in the
-	// busiest hours of the week, and in the quietest. Both are zero if unknown.
+	// ShortestOutage is the shortest period without ids that counts as an outage. Its first
+	// element is for the busiest hours of the week, the second for the quietest hours. Both
+	// are zero if unknown.
 	ShortestOutage [2]time.Duration
 
 	// Findings are what deserves attention, in the order of [Kinds].
@@ -126,10 +127,10 @@ type Bucket struct {
 type Process struct {
 	// Value is the process value as ten hexadecimal digits.
 	Value string
-	// Name is the result of [ReportOptions].Name, or empty.
+	// Name is the result of [ReportOptions].Name. It is empty if the name is unknown.
 	Name string
-	// Values is the number of process values: more than one if the counter continued in
-	// the values after Value.
+	// Values is the number of consecutive process values that the process used, starting
+	// with Value. It is 1 unless the counter overflowed into the next value.
 	Values int
 	// IDs is the number of different ids, and First and Last are the creation times of
 	// the earliest and the latest.
@@ -137,9 +138,9 @@ type Process struct {
 	First time.Time
 	Last  time.Time
 	// Gaps is the number of counter values between the first and the last id that are not
-	// found in the data. If more than 2^20 are missing from one id to the next, they do not
-	// count as gaps but as one jump: the process was restarted, or created many ids
-	// elsewhere. Gaps and Jumps are 0 if Shared or NoSequence is true.
+	// found in the data. If more than 2^20 values are missing from one id to the next, Gaps
+	// does not count them, and Jumps is increased by one: the process was restarted, or
+	// created many ids elsewhere. If Shared or NoSequence is true, Gaps and Jumps are 0.
 	Gaps  int64
 	Jumps int64
 	// ClockStepped is true if the clock was set backwards, see [KindClockStep].
@@ -151,10 +152,10 @@ type Process struct {
 	Resumed bool
 	// NoSequence is true if the counters do not count up, see [KindNoSequence].
 	NoSequence bool
-	// Doubt says why the census cannot tell whether the process has another fault, or is
-	// empty.
+	// Doubt says why the census cannot tell whether the process has a fault. It is empty if
+	// the census found a fault, or has no doubt.
 	Doubt DoubtKind
-	// Timeline is the number of ids in each bucket of the report's timeline.
+	// Timeline is the number of different ids in each bucket of the report's timeline.
 	Timeline []int64
 }
 

@@ -18,11 +18,11 @@ import (
 type Source struct {
 	// Name is the name that was given to [Census.Read].
 	Name string
-	// Collection is the name of the collection, or empty. In an archive it includes the
-	// database.
+	// Collection is the name of the collection. It is empty if the source names none. In an
+	// archive it includes the database.
 	Collection string
-	// Collections is, for an archive, the number of its collections, whose sources follow
-	// this one.
+	// Collections is the number of collections of an archive, and 0 for other sources.
+	// The sources of these collections follow this one.
 	Collections int
 	// Format is the format of the source, or "auto" if it was not recognized.
 	Format Format
@@ -31,9 +31,11 @@ type Source struct {
 	Unit string
 	// Units is the number of documents, lines or rows that were read.
 	Units int64
-	// IDs is the number of ids in the range; see [Report].Strings.
+	// IDs is the number of ids in [Options].Range. They are ObjectIds. If the collection has
+	// none, they are strings of 24 hexadecimal digits.
 	IDs int64
-	// Others is the number of values that are not ObjectIds.
+	// Others is the number of values that are not ObjectIds. It includes strings of 24
+	// hexadecimal digits, even if IDs counts them.
 	Others int64
 	// Without is the number of documents or rows that lack the field.
 	Without int64
@@ -54,8 +56,8 @@ type Source struct {
 
 // Position is the position of a document, line or row in a source.
 type Position struct {
-	Source     string // its name
-	Collection string // or empty
+	Source     string // the name of the source
+	Collection string // empty if the source names none
 	// Unit is what Number counts: "document", "line" or "row". The first is number 1.
 	Unit   string
 	Number int64

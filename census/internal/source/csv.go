@@ -26,7 +26,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	column := slices.IndexFunc(names, func(name string) bool { return strings.TrimPrefix(name, utf8Mark) == s.options.Column })
 	if column < 0 {
 		row := []byte(strings.Join(names, ","))
-		return fmt.Errorf("no column %q in the first row, with commas, semicolons or tabs between columns: %q%s", s.options.Column, clip(row), encodingHint(row))
+		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s", s.options.Column, clip(row), encodingHint(row))
 	}
 	b := s.batches.Get().(*Batch)
 	b.Documents = 1
