@@ -1,12 +1,14 @@
 // Package lock grants locks by name, so that only one of several processes does a job at a
-// time. It renews a lock while it is held, and shows everyone who holds it.
+// time. It renews a lock while it is held, and every process can ask who holds it.
 //
-// Start with [Do], which takes a lock, runs a function and releases the lock. [Locker.Acquire]
-// and [Lease.Release] do the same by hand. [Once] runs a job that several hosts share once per
-// tick, [Lead] elects a leader, and [Slots] lets several processes hold one lock.
+// Start with [Do], which takes a lock, runs a function and releases the lock. To take and
+// release a lock yourself, use [Locker.Acquire] and [Lease.Release]. If several hosts share a
+// scheduled job, [Once] runs each of its ticks (due times) on one of them. [Lead] elects a
+// leader, and [Slots] lets several processes hold one lock.
 //
-// A lock is kept in a backend: package redislock keeps it in Redis and package storelock in a
-// database, both for several machines; package filelock keeps it in a folder, for one machine.
+// A lock is kept in a backend, by the package that is its engine: redislock keeps it in Redis
+// and storelock in a database, both for several machines; filelock keeps it in a folder, for
+// one machine.
 //
 // Goroutines may share every Locker, Lease and Schedule. Options may be nil, and each zero
 // field stands for its default.
@@ -27,9 +29,8 @@
 // to a replica without the latest writes, or restarts without a log.
 //
 // Only the resource that is written to can reject a stale holder's write. It does so by
-// comparing fencing tokens: [Lease.Fence] is greater than that of every earlier lease of the
-// name. In SQL, add the comparison to the condition of the UPDATE; in Redis, use
-// redislock.Guard.
+// comparing fencing tokens, see [Lease.Fence]. In SQL, add the comparison to the condition of
+// the UPDATE; in Redis, use redislock.Guard.
 //
 // Clocks must run at the same speed to within 5 %. After a machine has slept, a lease may
 // seem valid until its next renewal fails.
@@ -37,9 +38,9 @@
 // # When the backend does not answer
 //
 // Acquire, [Do], [Once], [Lead], [Runs] and [HeldSlots] may retry until ctx ends, so give ctx
-// a deadline. TryAcquire, Status and List return the error after a few attempts at most. That
-// error does not wrap [ErrHeld], because nobody knows whether the lock is free. A lease that
-// cannot be renewed ends at its deadline with [ErrExpired].
+// a deadline. TryAcquire, Status and List return the backend's error after a few attempts at
+// most. That error does not wrap [ErrHeld], because nobody knows whether the lock is free. A
+// lease that cannot be renewed ends, see [ErrExpired].
 package lock
 
 // The deadline of a lease is kept on the monotonic clock, which on Linux does not run while

@@ -14,8 +14,8 @@ var (
 	// ErrLost: the lease ended because the lock was removed or the backend lost its data.
 	ErrLost = errors.New("lock: lost")
 
-	// ErrExpired: the lease ended because it could not be renewed in time. Until then, nobody
-	// else got the lock.
+	// ErrExpired: the lease ended at its deadline because it could not be renewed in time.
+	// Until then, nobody else got the lock.
 	ErrExpired = errors.New("lock: expired before it could be renewed")
 
 	// ErrReleased: [Lease.Release] was called.
@@ -24,28 +24,31 @@ var (
 	// ErrStale: a write was rejected because the resource has seen a higher fence.
 	ErrStale = errors.New("lock: stale fence")
 
+	// ErrInvalid: a name, an option or a text cannot be used.
 	ErrInvalid = errors.New("lock: invalid")
 
 	// ErrBetween: [Once] cannot tell which of two ticks the call is for.
 	ErrBetween = errors.New("lock: between two ticks")
 
-	// ErrTooLate: so many further ticks are due that [Once] does not run the tick any more.
+	// ErrTooLate: [Once] does not run the tick any more, because too many later ticks are due.
 	ErrTooLate = errors.New("lock: too late for the tick")
 
-	// ErrUnrecorded: [Once] ran the function; other callers see [OutcomeDied].
+	// ErrUnrecorded: [Once] ran the function but could not record the outcome. Other callers
+	// see [OutcomeDied].
 	ErrUnrecorded = errors.New("lock: the outcome of the run could not be recorded")
 
+	// ErrClosed: [Locker.Close] was called.
 	ErrClosed = errors.New("lock: locker is closed")
 )
 
-// HeldError says who holds the lock that was asked for. It wraps [ErrHeld].
+// HeldError says who holds the lock that was asked for.
 type HeldError struct {
-	// Status is the status of the lock when it was asked for. If Status.Held is false, the
-	// lock is free but reserved for its first waiter, and Status.Owner is that waiter.
+	// Status is the status of the lock when the call asked for it. If Status.Held is false,
+	// the lock is free but reserved for its first waiter: Status.Owner is then that waiter.
 	Status Status
-	// Slots is the number of slots of the lock, none of which was free, or 0 for a lock without
-	// slots. If it is above 0, Status describes only one of the slots or the queue of waiters;
-	// see [Slots].
+	// Slots is the number of slots of the lock, none of which was free. Status then describes
+	// one of the slots, or the lock that the first waiter holds, see [Slots]. If the lock has
+	// no slots, this field is 0.
 	Slots int
 }
 
@@ -79,7 +82,7 @@ func (e *HeldError) Error() string {
 // Unwrap returns [ErrHeld].
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// StaleError says which fences were compared. It wraps [ErrStale].
+// StaleError says which fences were compared.
 type StaleError struct {
 	// Fence is the fence of the rejected write.
 	Fence uint64

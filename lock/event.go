@@ -22,8 +22,8 @@ const (
 	EventLost EventKind = "lost"
 	// EventReleased: the lease was released. Err is the error of [Lease.Release].
 	EventReleased EventKind = "released"
-	// EventPaused: a term of [Lead] ended; Err says why. Lead asks for the lock again after
-	// Took.
+	// EventPaused: a term of [Lead] ended; Err says why. Lead pauses for Took and then asks for
+	// the lock again.
 	EventPaused EventKind = "paused"
 )
 
@@ -32,8 +32,8 @@ const (
 // panics within Acquire, TryAcquire or Release, the panic leaves that call, and the lock is
 // not held afterwards.
 //
-// Each call of Acquire or TryAcquire has an owner of its own, which becomes the owner of its
-// lease. The events of one owner come one at a time and in this order:
+// Each call of Acquire or TryAcquire has a new owner, which becomes the owner of its lease. The
+// events of one owner come one at a time and in this order:
 //
 //	EventWaiting once, EventUnanswered any number of times    only if Acquire has to wait
 //	EventAcquired                                             before the call returns a lease
@@ -48,7 +48,8 @@ type Event struct {
 	Name  string // of the lock
 	Owner Owner
 	Fence uint64 // 0 before EventAcquired
-	// Took is the time since the call began or, after EventAcquired, since the lease began.
+	// Took is the time since the call began or, after EventAcquired, since the lease began. In
+	// EventPaused it is the length of the pause.
 	Took time.Duration
 	Err  error
 }

@@ -12,12 +12,13 @@ import (
 
 // LeadOptions tune one [Lead].
 type LeadOptions struct {
-	// Pause is the longest pause after the first term. It doubles with each term, up to
-	// MaxPause; a term longer than MaxPause sets it back. Each pause is random, at least half
-	// of the longest. Default: 1 s.
+	// Pause is the longest pause after the first term. The longest pause doubles with each
+	// further term, up to MaxPause. After a term that lasted longer than MaxPause, the longest
+	// pause is Pause again. Each actual pause is random: half of the longest pause or more.
+	// Default: 1 s.
 	Pause time.Duration
-	// MaxPause is the upper limit of the pauses. Default: a minute, or Pause if that is
-	// longer.
+	// MaxPause is the upper limit of the pauses. Default: a minute, or Pause if Pause is
+	// longer than a minute.
 	MaxPause time.Duration
 	// Acquire tunes the lease of each term.
 	Acquire AcquireOptions
@@ -34,14 +35,14 @@ const (
 
 // Lead elects a leader among the processes that call Lead with the same name. It takes the
 // lock, waiting as long as ctx allows, and calls f: this is one term. The context of f ends
-// with ctx and with the lease. f must return then, because another leader may begin. Lead
-// releases the lock when f has returned. How it continues depends on the term:
+// when ctx or the lease ends. f must return then, because another leader may begin. Lead
+// releases the lock when f has returned. What Lead does next depends on how the term ended:
 //
 //   - If f returned nil and the lock was held to the end, Lead returns nil, or the error of
 //     [Lease.Release].
 //   - If f returned an error or the lock was lost, Lead reports the reason to
-//     LeadOptions.Events, pauses, and takes the lock again.
-//   - If ctx has ended, Lead returns an error that wraps the cause of ctx and the error of f.
+//     LeadOptions.Events, pauses, and takes the lock again. Once ctx has ended, Lead instead
+//     returns an error that wraps the cause of ctx and the error of f.
 //   - If f panics, the panic continues.
 //
 // If Acquire fails and ctx has not ended, Lead returns that error.

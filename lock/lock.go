@@ -16,12 +16,12 @@ import (
 
 // Locker takes locks. They are not reentrant: if you acquire a lock that you already hold,
 // the call waits until ctx ends. Only the engines of this module implement Locker; to wrap
-// one, embed it.
+// a Locker, embed it.
 type Locker interface {
 	// Acquire takes the lock, waiting for it as long as ctx allows. If ctx ends first, the
-	// error wraps that of ctx and a [HeldError] or the last error of the backend. Errors that
-	// no retry can cure are returned at once. The lease does not end with ctx, unlike in
-	// [Do].
+	// error wraps the error of ctx and also what the call was waiting for: a [HeldError], or
+	// else the last error of the backend. Errors that no retry can cure are returned at once.
+	// The lease goes on after ctx has ended.
 	Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
 	// TryAcquire takes the lock if it is free, without waiting. If somebody else holds it,
@@ -70,10 +70,11 @@ type AcquireOptions struct {
 	// Command is the command line that [Status] shows, cut to its first 1,024 bytes.
 	// Default: none.
 	Command string
-	// Group makes the lock protect a process group in addition to this process, for example
-	// that of a command; name it with [Lease.SetGroup]. When this process has died, a waiter
-	// on its host gets the lock before the TTL has passed, but only when the group has ended
-	// too.
+	// Group says that a process group, for example that of a command, does work under the
+	// lock and may outlive this process; name the group with [Lease.SetGroup]. If this process
+	// dies, a waiter on its host gets the lock before the TTL has passed, but with Group only
+	// once the group has ended too. After the TTL any waiter gets the lock, even if the group
+	// still runs. filelock has no TTL: its package comment says what Group does there.
 	Group bool
 }
 
@@ -84,7 +85,7 @@ const (
 	// MinTTL is the shortest TTL. A lease is renewed after a third of its TTL.
 	MinTTL = 100 * time.Millisecond
 
-	// MaxTTL is the longest TTL. A lock may stay held for that long after a crash.
+	// MaxTTL is the longest TTL. If a holder crashes, its lock may stay held for its TTL.
 	MaxTTL = 24 * time.Hour
 
 	// MaxName is the length of the longest name, in bytes.
@@ -129,8 +130,9 @@ type Status struct {
 	Name string
 	// Held reports whether the lock is held. If not, all fields below except Waiters are zero.
 	Held bool
-	// Owner is the process that holds the lock, with the id of its lease. In filelock another
-	// program, such as flock(1), may hold the lock: then Owner and all fields below are zero.
+	// Owner is the process that holds the lock, with the id of its lease. In filelock a
+	// program that does not use this package, such as flock(1), may hold the lock: then Owner
+	// and all fields below are zero.
 	Owner Owner
 	// Fence is the lease's fencing token.
 	Fence uint64
@@ -158,8 +160,9 @@ type Holder struct {
 	// Group is the process group of [AcquireOptions.Group]: 0 if there is none, and -1 if the
 	// holder has not named it yet.
 	Group int `json:"group,omitempty"`
-	// State says whether the process or its group still runs, if the process is of the same
-	// host, boot and pid namespace as the caller; otherwise it is StateUnknown.
+	// State says whether the process or its group still runs. It is StateUnknown if the caller
+	// cannot tell, for example on another host, after a restart of the host, or in another pid
+	// namespace.
 	State State `json:"-"`
 }
 
@@ -174,8 +177,8 @@ const (
 )
 
 // Do takes the lock, waiting as long as ctx allows, calls f, and releases the lock. The
-// context of f ends with ctx and with the lease; f should then return. Do returns the error
-// of f, joined with the reason if the lease ended before f returned.
+// context of f ends when ctx or the lease ends; f should then return. Do returns the error of
+// f. If the lease ended before f returned, the reason is joined to that error.
 func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *AcquireOptions) error {
 	lease, err := l.Acquire(ctx, name, o)
 	if err != nil {
@@ -200,8 +203,8 @@ func doUnder(ctx context.Context, lease *Lease, f func(ctx context.Context, leas
 	return f(work, lease)
 }
 
-// Owner identifies one lease: by the process that asked for it, and by an id whose creation
-// time is when it was asked for.
+// Owner identifies one lease by two parts: the process that asked for the lease, and an id
+// that was created when the process asked.
 //
 //	10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011
 //

@@ -16,44 +16,49 @@ import (
 
 // OnceOptions tune one [Once].
 type OnceOptions struct {
-	// Retry is the number of further attempts after the run of a tick failed or its holder
-	// died. If it is above 0, a call waits for the outcome of another host's attempt.
-	// Default: 0.
+	// Retry is how many further attempts a tick gets, on all hosts together, after an attempt
+	// failed or its holder died. Default: 0.
 	Retry int
-	// CatchUp is the largest number of missed ticks, the latest ones, that a call runs before
-	// its own tick. It is 0 to 16; for a [KeySchedule] it must be 0. Default: 0.
+	// CatchUp is how many missed ticks a call runs before its own tick. If more were missed,
+	// the call runs the latest ones. It is 0 to 16; for a [KeySchedule] it must be 0.
+	// Default: 0.
 	CatchUp int
-	// Wait is how long to wait for the lock. If it is negative, the call does not wait and
-	// runs no late ticks. Default: until ctx ends or 15 further ticks are due.
+	// Wait is the longest time to wait for the lock. If it is negative, the call does not wait
+	// and runs no late ticks. Default: until ctx ends or the error is [ErrTooLate].
 	Wait time.Duration
 	// Acquire tunes the lease.
 	Acquire AcquireOptions
 }
 
 // Once runs a job once per tick, on one of several hosts. Call it on each host at about every
-// tick, as cron does. Each call is for the tick nearest to now, but never for one that is
-// over an hour ahead. If no host has begun that tick, Once calls f under the lock, see [Do].
-// Near the time at which calls begin to be for the next tick, clocks that differ could choose
-// different ticks. Once then does not call f, and the error wraps [ErrBetween].
+// tick, as cron does. Each call is for the tick nearest to now, but never for one that is due
+// more than an hour from now. If no host has begun that tick, Once calls f under the lock, see
+// [Do].
 //
-// Once reads the clock of the backend or, in files and SQLite, that of this machine. The
-// clocks may differ by a third of the time between two ticks, and by an hour at most.
+// The border between two ticks is midway, or about an hour before the later tick if that comes
+// after midway. Near the border, hosts whose clocks differ could choose different ticks. Once
+// then does not call f, and the error wraps [ErrBetween].
+//
+// Once reads the clock of the backend or, in files and SQLite, that of this machine. The clock
+// by which you call Once may differ from it by a third of the time between two ticks or by an
+// hour, whichever is less.
 //
 // If Run.Here is true, this call ran f, and the error is that of f, or says that the lock was
-// lost. If another host has begun the tick, Once returns that host's Run and nil. It waits
-// for the outcome only if OnceOptions.Retry allows another attempt. If the backend did not
-// answer in time, f was not called, and the Run has no meaning.
+// lost. If another host has begun the tick, Once returns that host's Run and nil. If
+// OnceOptions.Retry allows another attempt and Wait is not negative, Once first waits for the
+// outcome; if it is a failure, this call makes the other attempt. If the error says that the
+// backend did not answer in time, f was not called: ignore the Run.
 //
 // A tick that becomes due while an earlier tick runs is late: the next call that gets the
-// lock runs all late ticks, oldest first. If the lock is not free in time, the error wraps a
-// [HeldError]. If 15 further ticks are due by then, the error wraps [ErrTooLate] instead, and
-// the tick no longer counts as late. A tick that no host has begun is missed, and
-// OnceOptions.CatchUp can run it later.
+// lock runs all late ticks, oldest first. If the lock does not become free while the call
+// waits, see OnceOptions.Wait, the error wraps a [HeldError]. If 15 further ticks become due
+// meanwhile, the error wraps [ErrTooLate] instead, and the tick no longer counts as late. A
+// tick that no host has begun is missed, and OnceOptions.CatchUp can run it later.
 //
 // If the backend keeps its data, and holders stop when their lease ends, f is begun at most 1
-// + OnceOptions.Retry times for each tick. That is not exactly once: a holder may die when f
-// has done its work and the outcome is not yet recorded. So f must be idempotent. If the
-// backend loses the record, a tick may run again, and Run.First is set.
+// + OnceOptions.Retry times for each tick. That is not exactly once: a holder may die after f
+// has done its work and before the outcome is recorded. So f must be idempotent. If the
+// backend loses the record, a tick may run again, see Run.First.
 func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o *OnceOptions) (Run, error) {
 	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now(), options: *cmp.Or(o, &OnceOptions{})}
 	if err := c.check(); err != nil {

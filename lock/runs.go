@@ -39,7 +39,7 @@ const (
 	OutcomeMissed  Outcome = "missed"  // no host began it in time
 )
 
-// Run describes a tick: its last attempt, or that it was missed.
+// Run describes the last attempt to run a tick, or says that the tick was missed.
 type Run struct {
 	Tick    Tick
 	Outcome Outcome
@@ -49,10 +49,10 @@ type Run struct {
 	// Owner and Fence are those of the lease under which the attempt ran.
 	Owner Owner
 	Fence uint64
-	// Host is the name of the host that ran it, or empty if unknown.
+	// Host is the name of the host that made the attempt. It is empty if unknown.
 	Host string
-	// Start and End are by the clock of the backend. End is zero while the attempt runs and
-	// if its holder died.
+	// Start and End are when the attempt began and ended, by the clock of the backend. End is
+	// zero while the attempt runs, and if its holder died.
 	Start, End time.Time
 	// ExitCode is 0 if the function returned nil, and otherwise the result of the method
 	// ExitCode of its error, such as an [os/exec.ExitError]. It is nil if the error has none.
@@ -60,7 +60,7 @@ type Run struct {
 	// First reports that no earlier run was recorded under this name: this is the first run,
 	// or the backend has lost the record.
 	First bool
-	// Here reports whether the call of [Once] that returned this Run ran it.
+	// Here reports whether the call of [Once] that returned this Run made the attempt.
 	Here bool
 }
 
@@ -199,9 +199,9 @@ func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, 
 	return r, note.Now, err
 }
 
-// Runs returns the recorded runs of [Once] with this name: up to 16 keys in the order of
-// their first attempts, then up to 16 ticks that were begun and up to 16 that were missed,
-// oldest first. It returns nil if nothing is recorded, and after an error.
+// Runs returns the recorded runs of [Once] with this name. The runs of up to 16 keys come first,
+// in the order of their first attempts. Ticks follow, oldest first: up to 16 that were begun
+// and up to 16 that were missed. Runs returns nil if nothing is recorded, and after an error.
 func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	before, _, err := readRecord(ctx, l, name)
 	if err != nil {

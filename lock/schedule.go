@@ -27,8 +27,8 @@ func EverySchedule(period time.Duration) Schedule {
 
 // KeySchedule returns the schedule of a single tick that is named by key, such as a date or
 // the number of an invoice: [Once] runs it once, whenever it is called. key is 1 to [MaxName]
-// bytes of printable UTF-8 text. The backend remembers the last 16 keys of each lock, for 400
-// days after the last one. An older key runs again.
+// bytes of printable UTF-8 text. The backend remembers the last 16 keys of each lock, until
+// 400 days after the latest run. A key that it has forgotten runs again.
 func KeySchedule(key string) Schedule { return Schedule{text: keyPrefix + key, key: key} }
 
 // keyPrefix begins the text of a KeySchedule.
@@ -43,12 +43,12 @@ var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Mo
 //	10m                                 [EverySchedule], with a duration of [time.ParseDuration]
 //	key=2026-11-24                      [KeySchedule]
 //	*/10 * * * *                        the five fields of crontab(5), in UTC
-//	CRON_TZ=Europe/Berlin 30 2 * * *    in a time zone; also TZ=
+//	CRON_TZ=Europe/Berlin 30 2 * * *    the five fields in a time zone; TZ= also works
 //	@daily                              or @hourly, @weekly, @monthly, @yearly
 //
-// On days when the local clock changes, ticks are those of cron(8): a job with fixed hours and
-// minutes is due once, at most an hour late if its time is skipped. If the field of hours or
-// minutes begins with *, the job is due whenever the local time matches.
+// On days when the local clock changes, ticks are due as in cron(8). A job with fixed hours and
+// minutes is due once; if the clock skips that time, the job is at most an hour late. If the
+// field of hours or minutes begins with *, the job is due whenever the local time matches.
 func ParseSchedule(text string) (Schedule, error) {
 	s := Schedule{text: text}
 	if key, found := strings.CutPrefix(text, keyPrefix); found {

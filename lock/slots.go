@@ -15,30 +15,34 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// MaxSlots is the largest number of slots. It is also the number of different worker numbers
-// of Snowflake ids.
+// MaxSlots is the largest number of slots. There are also 1024 worker numbers of Snowflake
+// ids, so every slot number can serve as one.
 const MaxSlots = 1024
 
 // Slots returns a Locker whose locks have up to n holders at the same time. Each holder has a
 // slot: a number from 0 to n-1, see [Lease.Slot]. n is 1 to [MaxSlots]; otherwise Acquire and
 // TryAcquire return an error that wraps [ErrInvalid]. Close closes l.
 //
-// Each slot is a lock of l with fencing tokens of its own: slot 2 of the lock job is the lock
-// job#2. Waiters are served first come, first served if those of l are; the first waiter
-// holds the lock job#queue. Use such names for nothing else. Names may have up to MaxName-6
-// bytes.
+// Each slot is a separate lock of l, with separate fencing tokens: slot 2 of the lock "job" is
+// the lock "job#2". If waiters for a lock of l are served first come, first served, waiters for
+// a slot are too. The first waiter holds the lock "job#queue". Use such names for nothing else.
+// Names may have up to MaxName-6 bytes.
 //
-// All callers should use the same n; otherwise up to the largest n slots are held. If the
-// lock job itself is held, Acquire and TryAcquire return a HeldError at once. The reverse is
-// not checked: after taking a lock without slots that others use with slots, call
-// [HeldSlots]. [Once] needs a lock without slots.
+// All callers should use the same n; otherwise up to the largest n slots are held.
 //
-// While callers wait, the first waiter sends n times the requests of a waiter for one lock.
-// In a database, have at least one slot for each caller, or call TryAcquire.
+// Do not use a name with slots and without slots at the same time. If the lock "job" itself is
+// held, a call that has got a slot releases the slot and returns an error that wraps a
+// [HeldError]. The reverse is not checked: if you take "job" itself although others may hold
+// slots, call [HeldSlots] afterwards, and begin only if no slot is held. [Once] refuses a
+// Locker of Slots with ErrInvalid.
+//
+// While callers wait, the first waiter sends n times the requests of a waiter for one lock. In
+// a database each request is a query. To save these queries there, make n so large that
+// nobody waits, or call TryAcquire instead of Acquire.
 func Slots(l Locker, n int) Locker { return &slots{Locker: l, n: n} }
 
-// HeldSlots returns the status of every held slot of a lock, by number, see [Slots]. After an
-// error it returns the slots that it has read before.
+// HeldSlots returns the status of every held slot of a lock, sorted by slot number, see
+// [Slots]. With an error it returns the slots that it read before the error.
 func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	n, err := recordedSlots(ctx, l, name)
 	var held []Status
