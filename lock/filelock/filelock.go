@@ -3,17 +3,19 @@
 //
 // Start with [New]. Each lock is a file in the folder. The kernel locks the file and unlocks
 // it when the process that holds the lock ends, for any reason. So a lock has no TTL, a lease
-// has no deadline, and a holder that is stopped keeps its lock. A second file records the
+// has no deadline, and a holder that is suspended keeps its lock. A second file records the
 // holder and the last fencing token.
 //
 // With [lock.AcquireOptions.Group], programs that the holder starts while it holds the lock
 // inherit the locked file, as with flock(1). If the holder is killed, the lock becomes free
-// when the last of these programs has ended. Release frees it at once.
+// when the last of these programs has ended. [lock.Lease.Release] frees the lock at once, even
+// if these programs still run.
 //
 // The folder must be on a local file system: a network file system may let two machines lock
 // the same file. Anyone who can write to the folder can take and break its locks. [New]
 // creates a folder for the current user only. If several users share a folder, its files get
-// the permissions of the folder. Such a folder must not have the sticky bit, as /tmp has.
+// the permissions of the folder. Do not share a folder that has the sticky bit, such as /tmp:
+// only the user of a file may replace it there.
 //
 // Waiters poll at least every 20 ms. They get the lock in no particular order.
 package filelock
