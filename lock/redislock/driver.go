@@ -10,22 +10,22 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// Driver is what a [Locker] needs from a Redis client. [New] makes one from a rueidis client.
-// Goroutines may share it.
+// Driver is what a [Locker] needs from a Redis client. [New] makes a Driver from a rueidis
+// client; implement it to use another client. Goroutines must be able to share a Driver.
 type Driver interface {
 	// EvalSHA must run the script with this SHA-1 digest and return the text that the script
 	// returned, or "" if it returned no text. It must return a [ReplyError] if Redis replies
-	// with an error, and [ErrClientClosed] after the client was closed. In a call of this
-	// package all keys have the same hash tag.
+	// with an error, and [ErrClientClosed] after the client was closed. This package passes
+	// only keys with the same hash tag to one call.
 	EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error)
-	// Eval is like EvalSHA, but sends the text of the script.
+	// Eval must do what EvalSHA does, but must send the text of the script.
 	Eval(ctx context.Context, text string, keys, args []string) (string, error)
-	// Subscribe calls message for every message on a channel, until ctx ends or the
-	// connection breaks; then it returns an error. It calls ready when the subscription has
-	// begun.
+	// Subscribe must subscribe to a channel, and call ready when the subscription has begun. It
+	// must then call message for every message on the channel. When ctx ends or the connection
+	// breaks, it must return an error.
 	Subscribe(ctx context.Context, channel string, ready func(), message func(text string)) error
 	// Info must send INFO to every node and return a map from the address of each node to its
-	// reply. A node that does not reply before ctx ends is missing from the map.
+	// reply. It must leave out nodes that do not reply before ctx ends.
 	Info(ctx context.Context) map[string]string
 	// Scan must call found for every key that matches a pattern, on every node. It may report
 	// a key more than once.
@@ -46,7 +46,8 @@ func code(err error) string {
 	return first
 }
 
-// ErrClientClosed means that the Redis client is closed. A [Driver] returns it.
+// ErrClientClosed is the error that a [Driver] must return after its client was closed. Calls
+// then fail at once instead of trying again.
 var ErrClientClosed = errors.New("redislock: client is closed")
 
 // permanent reports whether the same request would fail again.

@@ -13,10 +13,9 @@ import (
 // fields: value, which you read with HGET, and fence, the highest fence seen. Write to the
 // key only with [Guard.Set].
 type Guard struct {
-	// Client connects to the Redis that has the key. It may be another Redis than that of the
-	// locks.
+	// Client connects to the Redis that has the key. The locks may be in another Redis.
 	Client Client
-	// Driver is used instead of Client if it is not nil.
+	// Driver replaces Client, for clients other than rueidis. If Driver is nil, Client is used.
 	Driver Driver
 	// Key is the name of the key.
 	Key string

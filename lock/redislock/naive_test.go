@@ -77,8 +77,8 @@ func until(t *testing.T, what string, condition func() bool) {
 	})
 }
 
-// The package comment of package lock says that the naive lock loses in four
-// ways. Here it does, and beside it this one does not.
+// A naive lock of SETNX and PEXPIRE fails in four ways. Each test shows one of them, and that a
+// lock of this package does not fail in that way.
 
 func TestNaiveLockIsHeldForEverAfterADeathBetweenTwoCommands(t *testing.T) {
 	server := testenv.Redis(t)

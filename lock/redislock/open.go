@@ -30,12 +30,12 @@ import (
 //	redis://host1:port?addr=host2:port              a Redis Cluster
 //	redis-sentinel://host1:port,host2:port/name/db  the primary called name
 //
-// The hosts of a redis-sentinel URL (rediss-sentinel with TLS) are Sentinels; a user and a
-// password in it are those of the primary. redis://host1?addr=host2&master_set=name means the
-// same.
+// In a redis-sentinel URL, or rediss-sentinel with TLS, the hosts are Sentinels, but the user and
+// the password are those of the primary. Another way to write such a URL is
+// redis://host1?addr=host2&master_set=name.
 //
-// The error wraps [lock.ErrInvalid] if the URL is invalid; otherwise it says why Open could not
-// connect.
+// The error wraps [lock.ErrInvalid] if the URL or o.TTL is invalid; otherwise it says why Open
+// could not connect, or why this process cannot be identified.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions, err := parseURL(rawURL)
 	if err != nil {

@@ -7,16 +7,16 @@
 // # Protocol
 //
 // A holder gets, renews and releases a lock by scripts that Redis runs. Each script compares
-// the owner and acts in one step. It gives the lock a TTL, which only the clock of Redis
-// counts.
+// the owner and acts in one step. A lock has a TTL, and Redis frees the lock when its own clock
+// says that the TTL has passed.
 //
-// Every call of Acquire has an owner of its own. If the reply to its request is lost, the
-// call asks again, and a reply that its owner already has the lock is success.
+// Each call of Acquire has a new owner, and may send its request several times. If a reply was
+// lost, the next reply may say that this owner already has the lock: that is success.
 //
-// The holder counts the TTL on its own monotonic clock, from before it sent the request. It
-// ends its lease a twentieth of the TTL before that time is over, even if Redis cannot be
-// reached. So the lease of a holder that is cut off ends before the next holder can take the
-// lock.
+// The holder also counts the TTL, on its monotonic clock, beginning before it sends the
+// request. It ends its lease a twentieth of the TTL before the TTL has passed, even if Redis
+// cannot be reached. So a holder that is cut off ends its lease before the next holder can take
+// the lock.
 //
 // # Waiting
 //
@@ -31,35 +31,39 @@
 //     outdated hint asks and is refused.
 //
 // The first waiter may be dead. So the release also publishes a hint to a waiter of another
-// process, which asks after the 150 ms. The first request after the reservation takes the
-// lock, empties the queue and makes all waiters ask again, with their old tickets. Waiters
-// also ask without a hint, at least every two seconds and at the end of the holder's TTL.
+// process, which asks after the 150 ms. The first request that arrives after the reservation
+// has ended takes the lock and empties the queue. All waiters then ask again, with their old
+// tickets, so those that are alive keep their order. Waiters also ask without a hint, at least
+// every two seconds and at the end of the holder's TTL.
 //
-// A waiter on the holder's host, in the same pid namespace, watches the holder's process. It
-// releases the lock when the kernel reports that the process has ended. TryAcquire checks
-// that once.
+// If a waiter is on the holder's host, in the same pid namespace, the waiter watches the
+// holder's process. When the kernel reports that this process and its group (see
+// [lock.AcquireOptions.Group]) have ended, the waiter releases the lock for the dead holder.
+// TryAcquire looks once whether they have ended.
 //
 // # Clocks
 //
 // Redis expires locks by its wall clock. If that clock is set forward by more than a
-// twentieth of the TTL, the next lease may begin before the last one has ended. If the clock
-// is set back, the next fence may be lower than the last one, but only if nothing remembers
-// the last one. Redis remembers it while the lock is held, for one TTL after the release and
-// while somebody waits. Each client remembers the highest fence that it has seen.
+// twentieth of the TTL, the next lease may begin before the last one has ended.
+//
+// A new fence is greater than the last fence if Redis or the client remembers the last fence.
+// Redis remembers it while the lock is held, for one TTL after the release, and while somebody
+// waits. Each client remembers the highest fence that it has seen. Otherwise Redis takes the
+// fence from its clock: if that clock was set back, the fence may be lower than the last one.
 //
 // # Keys
 //
 // A lock has these keys. Each has a TTL, and the name as its hash tag, so that all keys of a
 // lock are on one node of a Redis Cluster:
 //
-//	oid:lock:{name}        the owner and the fence; for one TTL after the release, the fence
+//	oid:lock:{name}        while held: the owner and the fence; for one TTL after that: the fence
 //	oid:lock:{name}:queue  while somebody waits: the queue
-//	oid:lock:{name}:heard  while somebody waits: the fence and two waiters
-//	oid:lock:{name}:note   the runs of [lock.Once], for at least 35 days after the last
+//	oid:lock:{name}:heard  while somebody waits: the fence, and the latest waiters of two processes
+//	oid:lock:{name}:note   for at least 35 days after the latest run: the runs of [lock.Once]
 //
-// A user of an access control list needs the commands evalsha, eval, info, scan, subscribe
-// and unsubscribe, all commands in the scripts, the keys oid:lock:* and the channels
-// oid:lock:*.
+// If an access control list restricts the Redis user, this user needs the commands evalsha, eval,
+// info, scan, subscribe and unsubscribe, all commands in the scripts, the keys oid:lock:* and
+// the channels oid:lock:*.
 package redislock
 
 import (
@@ -98,8 +102,9 @@ type Options struct {
 	Events func(lock.Event)
 
 	// Warn is called while the Locker is created, once for each node of Redis that is a
-	// read-only replica, or that drops keys when its memory is full. Nodes that do not answer
-	// within 100 ms are not checked. Default: a warning in the log of [slog.Default].
+	// read-only replica, or whose settings let it drop keys when its memory is full. Nodes that
+	// do not answer within 100 ms are not checked. Default: a warning in the log of
+	// [slog.Default].
 	Warn func(error)
 }
 
@@ -131,8 +136,8 @@ type Locker struct {
 }
 
 // New returns a Locker that uses client. Close the Locker before the client. New asks the
-// nodes of Redis for dangerous settings, and waits for their answers until ctx ends or 100 ms
-// have passed, see Options.Warn. It is no error if Redis does not answer. The error wraps
+// nodes of Redis for the settings that Options.Warn is about, and waits for their answers until
+// 100 ms have passed or ctx ends. It is no error if Redis does not answer. The error wraps
 // [lock.ErrInvalid] if o.TTL is invalid; otherwise it says why this process cannot be
 // identified.
 //
