@@ -2,7 +2,7 @@
 // Package lock says what a lock promises and what it does not.
 //
 // Start with [New]. A lock needs only the conditional writes of the store, so every engine of
-// package store will do. The clocks of machines are never compared: a waiter takes over a
+// package store can keep locks. The clocks of machines are never compared: a waiter takes over a
 // lock only after it has seen the record of the lock unchanged for the holder's whole TTL.
 //
 // # The record
@@ -27,13 +27,15 @@
 //
 // # Waiting
 //
-// Waiters enter the queue of the record and poll the record. The first waiter pauses for a
-// twentieth of the time since the record last changed, but for 5 to 250 ms. Later waiters
-// pause longer, in proportion to their position in the queue, up to 250 ms.
+// Waiters enter the queue of the record and poll the record. The first waiter pauses between
+// two reads for a twentieth of the time since the record last changed: at least 5 ms and at
+// most 250 ms. Later waiters pause longer, in proportion to their position in the queue, up to
+// 250 ms. If the store sends signals, as PostgreSQL and SQLite do, a signal ends the pause, and
+// without one a pause takes up to 2 s.
 //
-// A released lock is reserved for the first waiter. If another waiter sees it free for a
-// second, the first waiter has died or was stopped. The other waiter then takes the lock and
-// removes the first one from the queue.
+// A released lock is reserved for the first waiter. If it stays free for a second, the first
+// waiter has died or is suspended. Another waiter then takes the lock and removes the first
+// waiter from the queue.
 package storelock
 
 import (
@@ -77,11 +79,12 @@ type Options struct {
 // Locker is a [lock.Locker] in a store. Several Lockers and processes may use the same
 // collection.
 //
-// Acquire retries after an error only if the store has answered this Locker before. If a
-// holder dies on another host, its lock becomes free only when an Acquire that waits has seen
-// no renewal for the TTL and takes the lock over. Until then, even long after the TTL, Status
-// shows the dead holder and TryAcquire finds the lock held. After the Locker is closed,
-// Release still works, as long as the store is open.
+// Until the store has answered this Locker for the first time, Acquire returns an error of the
+// store at once; after that it retries. If a holder dies on another host, its lock becomes
+// free only when an Acquire that waits has seen no renewal for the TTL and takes the lock
+// over. Until then, even long after the TTL, Status shows the dead holder and TryAcquire finds
+// the lock held. After the Locker is closed, Release still works, as long as the store is
+// open.
 type Locker struct {
 	lock.Locker // all methods
 
