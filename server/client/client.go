@@ -2,8 +2,8 @@
 //
 // Start with a [Client] and the URL of the server. A service that creates ids becomes a
 // [Member]: it registers with the server, sends heartbeats, and creates ids with a process
-// block, a four-byte prefix that the server gives to no other process. So each of its ids
-// can be traced to it:
+// block, a four-byte prefix that the server gives to no other process. So each id can
+// be traced to the process that created it:
 //
 //	c := &client.Client{URL: "http://127.0.0.1:8024"}
 //	m, err := c.NewMember(ctx, wire.Registration{Name: "shop"}, nil)
@@ -11,8 +11,8 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] does the same, but registers when the first id is needed, so that a program can
-// start before its server.
+// The type [IDs] does the same, but registers when the first id is needed, so that a program
+// can start before its server.
 //
 // Each method of Client calls one endpoint. Give its context a deadline, because
 // http.DefaultClient has no timeout. There are no methods for endpoints that only read: call
@@ -48,9 +48,10 @@ type Client struct {
 	Token string
 	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
-	// Retries is how often a request is sent again after a response with status 429 or
-	// 503 and a Retry-After header. A registration is also sent again if there is no
-	// response. If Retries is negative, nothing is sent again. Default: 3.
+	// Retries is the maximum number of times that a request is sent again. After a response
+	// with status 429 or 503, it is sent again if the header Retry-After asks for a minute
+	// or less. A registration is also sent again if there is no response. If Retries is
+	// negative, nothing is sent again. Default: 3.
 	Retries int
 }
 
@@ -88,9 +89,9 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 // means the time of this host.
 //
 // r.Key makes the registration safe to repeat: all registrations with the same key return
-// the same member. Register repeats the registration itself if the response is lost. A caller
-// that may repeat it after an error must set the key, because Register draws a new key for
-// each call without one.
+// the same member. If the response is lost, Register itself sends the registration again,
+// with the same key. If r.Key is empty, each call of Register draws a new key. So if you call
+// Register again after an error, set r.Key: otherwise a second member may be recorded.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()
@@ -104,7 +105,8 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 }
 
 // Heartbeat reports that a process is alive, and its load. member is the member key that
-// [Client.Register] returned. After an [Error] with status 404 or 409, register again.
+// [Client.Register] returned. After an [Error] with status 404 or 409, register again. A
+// collision is not an error: the result then lists the rivals.
 func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (wire.Registered, error) {
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeats", wire.Heartbeat{Load: load, Clock: time.Now()})
 }
@@ -115,27 +117,28 @@ func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire
 	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats})
 }
 
-// AddEvidence records further process values of a process. evidence has one id that the
-// process created with each of these values. member is the member key that
-// [Client.Register] returned. layout is that of the ids: modern, classic or java; empty means
-// modern.
+// AddEvidence records further process values of a process. evidence has one id for each of
+// these values: an id that the process created with the value. member is the member key that
+// [Client.Register] returned. layout is the layout of the evidence ids: modern, classic or
+// java; empty means modern.
 func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidence ...objectid.ID) (wire.Registered, error) {
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout})
 }
 
-// End records that a process ended. age is how long ago it ended, which may be before its
-// registration. reason is text for human readers. member is the member key that [Client.Register]
-// returned.
+// End records that a process ended. age is how long ago it ended; the process may have ended
+// before it was registered. reason is text for human readers. member is the member key that
+// [Client.Register] returned.
 func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
 	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)
 	return err
 }
 
-// Census uploads file and returns the analysis of all ids in it. The file is one of
+// Census uploads file and returns the analysis of all ids in it. The file is an output of
 // mongodump or mongoexport, a list of ids, or any text. q has the parameters of the endpoint,
-// such as name, field, format and tz; nil means the defaults. If the server is busy, the
-// upload is sent again if file is an io.ReaderAt and an io.Seeker, such as an os.File.
+// such as name, field, format and tz; nil means the defaults. If the server is busy, a file
+// that is an io.ReaderAt and an io.Seeker, such as an os.File, is sent again. Any other file
+// is sent only once.
 func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire.Census, error) {
 	req, err := c.request(ctx, http.MethodPost, "/v1/census?"+q.Encode(), io.NopCloser(file))
 	if part := sectionOf(file); err == nil && part != nil {

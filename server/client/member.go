@@ -23,14 +23,16 @@ import (
 
 // MemberOptions configure a [Member]. A nil pointer and the zero value mean the defaults.
 type MemberOptions struct {
-	// Load returns the load that heartbeats report. One goroutine calls it. Default: the
-	// size of the heap and the number of goroutines of this process; where there is a
-	// /proc, also its processor time, memory, open files and threads.
+	// Load returns the load that heartbeats report. A member never calls it twice at the
+	// same time. Default: the size of the heap and the number of goroutines of this process.
+	// On a system with /proc, the default also has its processor time, memory, open files
+	// and threads.
 	Load func() wire.Load
 	// Warn is called twice for each outage of the server: with the first error, and with
-	// an error that wraps [ErrBack] when the server answers again. In between the member
-	// tries again after growing pauses, of a minute or eight heartbeat intervals at most.
-	// One goroutine calls it. Default: the errors are dropped.
+	// an error that wraps [ErrBack] when the server answers again. During the outage the
+	// member tries again after growing pauses. They grow to about a minute, or to about
+	// eight heartbeat intervals if that is shorter. A member never calls Warn twice at the
+	// same time. Default: the errors are dropped.
 	Warn func(error)
 }
 
@@ -65,12 +67,14 @@ const (
 	longestSilence = 8
 )
 
-// NewMember registers this process and starts its heartbeats. A zero r.PID means the pid of
-// this process, and an empty r.Host the name of this host. If the server later has no record
-// of the member, the member registers again and continues with another process block. The
-// errors are those of [Client.Register]. NewMember also returns an error if r has evidence
-// ids. They are for a process whose ids another library creates: register such a process with
-// [Client.Register].
+// NewMember registers this process and starts its heartbeats. If r.PID is 0, it means the pid
+// of this process. If r.Host is empty, it means the name of this host. If the server later has
+// no record of the member, the member registers again and creates its further ids with another
+// process block.
+//
+// The errors are those of [Client.Register]. NewMember also returns an error if r has evidence
+// ids, because evidence ids are for a process whose ids another library creates. Register such
+// a process with [Client.Register].
 func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOptions) (*Member, error) {
 	if len(r.EvidenceIDs) > 0 {
 		return nil, errors.New("client: a member creates its ids with a process block, so it has no evidence ids; to adopt a process use Client.Register")
@@ -257,8 +261,8 @@ type attempt struct {
 	err    error
 }
 
-// New returns a new id. Each id is greater than the one before, unless the member had to
-// register again in between. The errors are those of [IDs.Member].
+// New returns a new id. Each id is greater than the one before, unless the member has
+// registered again between the two. The errors are those of [IDs.Member].
 func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 	m, err := s.Member(ctx)
 	if err != nil {
@@ -269,9 +273,9 @@ func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 
 // Member returns the member that creates the ids. Use it to read the GPID or to end the member.
 // The first call registers the member, which takes at most ten seconds. The error is that of
-// [Client.NewMember] or of ctx. After a registration has failed, calls return the same error at
-// once until a pause has passed; the next call registers again. The pause grows from a
-// second to a minute.
+// [Client.NewMember] or, if ctx ends first, that of ctx. If the registration fails, a pause
+// begins. During the pause, all calls return the error of that registration at once; the first
+// call after the pause registers again. The pause grows from a second to a minute.
 func (s *IDs) Member(ctx context.Context) (*Member, error) {
 	s.mu.Lock()
 	a := s.latest

@@ -23,8 +23,9 @@ type Error struct {
 	Detail string   `json:"detail"` // what went wrong
 	Errors []Detail `json:"errors"` // the invalid values of the request, if the server lists them
 
-	// RetryAfter is how long the server asks to wait before the request is sent again. It is
-	// 0 if the server does not ask for that: then the same request will probably fail again.
+	// RetryAfter is how long the server asks to wait before the request is sent again. If it
+	// is 0, the server has not asked for another attempt, and the same request will probably
+	// fail again.
 	RetryAfter time.Duration `json:"-"`
 }
 
