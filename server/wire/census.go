@@ -10,14 +10,14 @@ const CensusVersion = 2
 type Census struct {
 	Version int `json:"version" doc:"Version of this format."`
 	CollectionCensus
-	Collections []CollectionCensus `json:"collections,omitempty" doc:"The analysis of each collection with its timeline, processes and findings, if there are several."`
+	Collections []CollectionCensus `json:"collections,omitempty" doc:"If there are several collections, the analysis of each. The fields of the census itself are then sums, without timeline, processes, doubts, events and findings."`
 }
 
 // CollectionCensus is the analysis of all ids of one collection, or the sums of several.
 type CollectionCensus struct {
-	Collection    string         `json:"collection,omitempty" doc:"Name of the collection, with its database; absent if there are several collections, or if no source names it."`
+	Collection    string         `json:"collection,omitempty" doc:"Name of the collection, with its database. Absent if there are several collections, or if no source names its collection."`
 	Field         string         `json:"field" doc:"The field from which the ids were read."`
-	ReferenceTime time.Time      `json:"reference_time" doc:"Ids that were created later count as from the future."`
+	ReferenceTime time.Time      `json:"reference_time" doc:"The time that counts as now. Ids that were created more than five minutes later are from the future."`
 	Sources       []CensusSource `json:"sources" nullable:"false" doc:"The sources that were read, in the order given."`
 
 	IDs          int64         `json:"ids" doc:"How many ObjectIds were counted. One that occurs twice counts twice."`
@@ -33,14 +33,14 @@ type CollectionCensus struct {
 
 	Processes    int64           `json:"processes" doc:"How many processes created the ids, judged by process values and counters."`
 	Gaps         int64           `json:"gaps" doc:"Sum of the gaps of all processes: counter values that are not in the data."`
-	TopProcesses []CensusProcess `json:"top_processes" nullable:"false" doc:"The processes with the most ids."`
+	TopProcesses []CensusProcess `json:"top_processes" nullable:"false" doc:"The processes with the most ids, then a few of the others with a finding."`
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Irregular counters that may or may not be faults, by kind."`
 
 	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
 
-	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"In the busiest hours of the week, a time without ids that is shorter than this may be chance, and is not reported as an outage; null if it is not known."`
-	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"In the quietest hours of the week, a time without ids that is shorter than this may be chance, and is not reported as an outage; null if it is not known."`
+	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a time without ids must be to be reported as an outage, in the busiest hours of the week. A shorter time may be chance. Null if this is not known."`
+	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"How long a time without ids must be to be reported as an outage, in the quietest hours of the week. A shorter time may be chance. Null if this is not known."`
 
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
@@ -50,11 +50,11 @@ type Event struct {
 	Kind         string    `json:"kind" doc:"outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
-	IDs          int64     `json:"ids,omitempty" doc:"Of an import, its ids. Of a deletion, the ids that it removed. Of an outage, the ids that are usual in such a time."`
+	IDs          int64     `json:"ids,omitempty" doc:"Approximate number of ids. For an import: how many more than usual were created. For a deletion: how many are missing. For an outage: how many are usually created in a time of this length and at these hours."`
 	StepSeconds  int64     `json:"step_seconds,omitempty" doc:"How far a clock step set the clock backwards."`
-	Share        float64   `json:"share,omitempty" doc:"Of a deletion, the share of the ids of that time that it removed, from 0 to 1."`
+	Share        float64   `json:"share,omitempty" doc:"For a deletion: which share of the ids that were created from start to end is missing, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
-	Usual        string    `json:"usual,omitempty" doc:"For an outage, what is usual at these hours, in words: on how many other days or periods ids were created then."`
+	Usual        string    `json:"usual,omitempty" doc:"For an outage: what is usual at these hours, such as: all 212 other days have ids."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
 }
 
@@ -63,12 +63,12 @@ type Event struct {
 type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Name of the collection in an archive, with its database."`
-	Collections int               `json:"collections,omitempty" doc:"Of an archive: how many collections in it follow as sources of their own."`
+	Collections int               `json:"collections,omitempty" doc:"For an archive: how many collections it has. Each of them is a further source, after this one."`
 	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"Format in which the source was read; auto if it was not recognized."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many documents, lines or rows were read."`
 	IDs         int64             `json:"ids" doc:"How many ObjectIds are inside the time range."`
-	Others      int64             `json:"others" doc:"How many values have other types."`
+	Others      int64             `json:"others" doc:"How many values are not ObjectIds."`
 	Without     int64             `json:"without_field" doc:"How many documents or rows lack the field."`
 	Broken      int64             `json:"broken" doc:"How many documents or lines were skipped because they could not be read."`
 	Problems    []UnreadablePlace `json:"problems,omitempty" doc:"What is wrong with the first broken documents or lines."`
@@ -112,27 +112,27 @@ type Timeline struct {
 
 // Bucket is one period of a timeline.
 type Bucket struct {
-	Start time.Time `json:"start" doc:"With the offset of the timeline's zone."`
+	Start time.Time `json:"start" doc:"When the bucket begins, with the UTC offset of the timeline's zone."`
 	IDs   int64     `json:"ids"`
 }
 
-// CensusProcess describes the ids that one process created. They have one process value,
-// or several if the counter continues from one value to the next.
+// CensusProcess describes the ids that one process created. The ids have one process value.
+// If the counter overflowed and continued in the next process value, they have several.
 type CensusProcess struct {
 	ProcessValue  string    `json:"process_value" doc:"The process value: ten hexadecimal digits."`
 	Name          string    `json:"name,omitempty" doc:"Name of the recorded process with this value."`
 	ProcessValues int       `json:"process_values" doc:"How many process values the process used."`
-	IDs           int64     `json:"ids" doc:"How many different ids it created."`
+	IDs           int64     `json:"ids" doc:"How many different ids the process created."`
 	First         time.Time `json:"first"`
 	Last          time.Time `json:"last"`
-	Gaps          *int64    `json:"gaps" doc:"How many counter values between its first and last id are not in the data; null if the process value is shared, or if its counters are not in sequence."`
-	Jumps         *int64    `json:"jumps" doc:"How often the counter jumped by more than 2^20. The values in between are not in gaps. Null if gaps is null."`
+	Gaps          *int64    `json:"gaps" doc:"How many counter values between the first and the last id of the process are not in the data. Null if shared or no_sequence is true."`
+	Jumps         *int64    `json:"jumps" doc:"How many times the counter jumped by more than 2^20 from one id to the next. The counter values that a jump skips do not count as gaps. Null if gaps is null."`
 	ClockStepped  bool      `json:"clock_stepped,omitempty" doc:"The clock of the process was set backwards."`
 	Shared        bool      `json:"shared,omitempty" doc:"Several processes used the process value at the same time."`
 	Resumed       bool      `json:"resumed,omitempty" doc:"A saved state of the process was resumed later, and repeated its counters."`
-	NoSequence    bool      `json:"no_sequence,omitempty" doc:"Most counters of the process are not one more than another of its counters."`
-	Doubt         string    `json:"doubt,omitempty" doc:"What cannot be told about the process: the kind of one of the doubts."`
-	Timeline      []int64   `json:"timeline" nullable:"false" doc:"How many of its ids are in each bucket of the timeline."`
+	NoSequence    bool      `json:"no_sequence,omitempty" doc:"The counters of the process do not count up: most of them do not continue another counter of the process."`
+	Doubt         string    `json:"doubt,omitempty" doc:"Why it cannot be told whether the process has a fault: the kind of a doubt, which doubts explains. Absent if there is no doubt."`
+	Timeline      []int64   `json:"timeline" nullable:"false" doc:"How many ids of the process are in each bucket of the timeline."`
 }
 
 // Finding is something in a census that deserves attention.
@@ -142,7 +142,7 @@ type Finding struct {
 	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`
 	Reason   string           `json:"reason" doc:"Why it matters, what may have caused it, and what to do."`
-	Evidence string           `json:"evidence,omitempty" doc:"For a finding about processes, the numbers of the process that shows it most clearly."`
+	Evidence string           `json:"evidence,omitempty" doc:"For a finding about processes: a sentence with the numbers of the most certain case."`
 	Examples []FindingExample `json:"examples" nullable:"false" doc:"Some of the ids that the finding concerns."`
 }
 
@@ -179,8 +179,8 @@ type Side struct {
 	DistinctIDs int64          `json:"distinct_ids" doc:"How many different ids are on this side."`
 
 	OnlyIDs     int64            `json:"only_ids" doc:"How many different ids are only on this side."`
-	First       *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
-	Last        *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
-	Examples    []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
-	OtherValues int64            `json:"other_values" doc:"How many values have other types. They are not compared."`
+	First       *time.Time       `json:"first" doc:"Earliest creation time of the ids that are only on this side; null if there are none."`
+	Last        *time.Time       `json:"last" doc:"Latest creation time of the ids that are only on this side; null if there are none."`
+	Examples    []FindingExample `json:"examples" nullable:"false" doc:"Some of the ids that are only on this side."`
+	OtherValues int64            `json:"other_values" doc:"How many values are not ObjectIds. They are not compared."`
 }

@@ -4,7 +4,7 @@ package wire
 // Chances are from 0 to 1.
 type Odds struct {
 	Processes   float64 `json:"processes"`
-	Layout      string  `json:"layout,omitempty" doc:"Layout of the ids: driver; absent for modern."`
+	Layout      string  `json:"layout,omitempty" doc:"Layout of the ids: driver. Absent for the layout modern."`
 	IDsEach     float64 `json:"ids_per_second" doc:"Ids that each process creates per second."`
 	OverSeconds float64 `json:"over_seconds" doc:"How long the processes run at the same time."`
 	SharedValue float64 `json:"shared_value" doc:"Chance that two of the processes have the same process value."`

@@ -21,10 +21,11 @@
 //
 // Terms: a process is one run of one program. A GPID names it: ip:port:start_time:pid. The
 // registry records processes; each record of a process is a member, and has a member key.
-// The process value is the five bytes of an id between its time and its counter, by which
-// the id is traced to a process. A process that registers gets a process block, the first
-// four bytes of its process values, which no other process gets. A process that creates
-// its ids elsewhere can be adopted: it is recorded by one of its ids, the evidence id.
+// The process value is the five bytes of an id between its time and its counter. By these
+// bytes an id is traced to a process. A process that registers gets a process block, the
+// first four bytes of its process values, which no other process gets. A process that
+// creates its ids with another library, such as a driver of MongoDB, can be adopted: it is
+// recorded by one of its ids, the evidence id.
 package wire
 
 import (
@@ -76,27 +77,27 @@ type Inspection struct {
 	Found *Found `json:"found,omitempty" doc:"Where the id was found in a text."`
 
 	ID       string     `json:"id" doc:"The id in the canonical form of its format."`
-	Time     *time.Time `json:"time" doc:"Creation time by the first reading; null if that reading has none."`
+	Time     *time.Time `json:"time" doc:"Creation time in the first reading; null if the first reading has none."`
 	Readings []Reading  `json:"readings" nullable:"false" doc:"The possible interpretations of the id, the most plausible first."`
 
-	Trace      *Trace `json:"trace,omitempty" doc:"Which process created the ObjectId; absent for other formats, and if there is no registry."`
+	Trace      *Trace `json:"trace,omitempty" doc:"Which process created the ObjectId. Absent if the id has another format, or if there is no registry."`
 	TraceError string `json:"trace_error,omitempty" doc:"Why the ObjectId could not be traced."`
 }
 
 // Found is where an id was found in a text.
 type Found struct {
 	Source string `json:"source" example:"stdin" doc:"Where the text came from: stdin or argument."`
-	Line   int    `json:"line" doc:"Number of the line, or of the argument; from 1."`
+	Line   int    `json:"line" doc:"Number of the line or argument, counted from 1. For an id in a document, the first line of the document."`
 	Text   string `json:"text" doc:"The id as it was written."`
-	Before string `json:"before,omitempty" doc:"The text before the id, such as ObjectId(; at most 40 characters next to it."`
-	After  string `json:"after,omitempty" doc:"The text after the id; at most 40 characters next to it."`
+	Before string `json:"before,omitempty" doc:"The text before the id in its line or document, such as ObjectId(. It is cut to the 40 characters next to the id, with ... in place of the others."`
+	After  string `json:"after,omitempty" doc:"The text after the id in its line or document. It is cut to the 40 characters next to the id, with ... in place of the others."`
 }
 
 // Reading is one interpretation of an id: as an id of one format and variant.
 type Reading struct {
 	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,gpid" example:"objectid" doc:"Format of the id."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
-	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound" doc:"How plausible the reading is. bound: the id holds only a time, and zeros or FF after it, so it is an end of a range."`
+	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound" doc:"How plausible the reading is. bound: the id has only a time, followed by eight bytes 00 or eight bytes FF. Such an id is a bound of a time range, not a generated id."`
 	Reason  string     `json:"reason" doc:"Why the verdict is what it is."`
 	Time    *time.Time `json:"time" doc:"Creation time, in the precision of the format; null if the format has none."`
 	Fields  []Field    `json:"fields" nullable:"false" doc:"The parts of the id, from its first bit to its last."`

@@ -17,7 +17,7 @@ type Registration struct {
 	// Key is empty, package client draws one.
 	Key string `json:"-"`
 
-	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port at which peers reach the process. If the ip is not that of one host, such as 0.0.0.0 or 127.0.0.1, the server records the ip that the request comes from instead. Default: that ip and port 0, for a process that does not listen."`
+	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port at which peers reach the process. If the ip does not name a single host, such as 0.0.0.0 or 127.0.0.1, the server replaces it with the ip from which the request comes. Default, for a process that does not listen: the ip from which the request comes, with port 0."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Started time.Time `json:"started,omitzero" doc:"When the process started, by its own clock. Default: now."`
 
@@ -25,14 +25,14 @@ type Registration struct {
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
 	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Labels of the process, such as {\"team\": \"orders\"}. A name has 1 to 100 bytes and a value up to 200, all of them printable characters."`
 
-	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of the process's host. Ids of the classic layout contain a hash of it, which is compared."`
-	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids that the process has created, to adopt it: one for each of its process values. A process with several clients or workers has several. Default: none. The process then gets a process block, with which it creates its ids."`
+	Host        string        `json:"host,omitempty" maxLength:"255" doc:"Name of the process's host. An id of the classic layout contains a hash of the name of its host. When the server checks evidence ids and traces ids, it recognizes the host of the process by that hash."`
+	EvidenceIDs []objectid.ID `json:"evidence_ids,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids that the process has created, by which the server adopts it: one for each of its process values. A process with several clients or workers has several process values. Default: none. A process without evidence ids gets a process block, with which it creates its ids."`
 	Layout      string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the evidence ids. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
-	Clock      time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the registration. Traces of its ids allow for the difference from the clock of the server. Default: not known."`
-	AgeSeconds float64   `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the registration was made, if the sender has kept it while the server was away. Default: 0."`
+	Clock      time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the registration. The server compares it with its own clock, and traces of the process's ids allow for the difference. Default: the difference is not known."`
+	AgeSeconds float64   `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the registration was made, if the sender has kept the registration while the server did not answer. Default: 0."`
 
 	Kernel     *Kernel `json:"kernel,omitempty" doc:"What tells the process from all others that ran on its host; sent by an agent."`
 	Executable string  `json:"executable,omitempty" maxLength:"4096" doc:"Path of the program that the process runs."`
@@ -41,7 +41,7 @@ type Registration struct {
 // Heartbeat reports that a member is alive, and its load.
 type Heartbeat struct {
 	Load
-	Clock time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the heartbeat. Traces of its ids allow for the difference from the clock of the server. Default: not known."`
+	Clock time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the heartbeat. The server compares it with its own clock, and traces of the process's ids allow for the difference. Default: the difference is not known."`
 }
 
 // Registered describes a member: the answer to a registration, to a heartbeat, to added
@@ -52,7 +52,7 @@ type Registered struct {
 	ProcessBlock    string    `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of each id that the process creates, in hexadecimal. The process chooses the last four bytes itself, such as with a counter, and must not repeat them within a second. Absent for an adopted process."`
 	ProcessValue    string    `json:"process_value" doc:"The bytes by which ids are traced to the process, in hexadecimal."`
 	Adopted         []Adopted `json:"adopted,omitempty" doc:"The adopted process values of the process."`
-	IntervalSeconds float64   `json:"interval_seconds" doc:"Time between two heartbeats. A process that sends none for three intervals counts as dead."`
+	IntervalSeconds float64   `json:"interval_seconds" doc:"Time between two heartbeats. A process that sends no heartbeat for three intervals counts as dead."`
 	Rivals          []string  `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision."`
 }
 
@@ -62,7 +62,7 @@ type Adopted struct {
 	EvidenceID       objectid.ID `json:"evidence_id" doc:"An id with this process value, which the process is said to have created."`
 	Evidence         string      `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the evidence id shows. time: the process ran when the id was created. pid: the id contains the pid of the process. host-and-pid: the id contains the host and the pid of the process. Absent if the process was pruned."`
 	IDsFrom          time.Time   `json:"ids_from" doc:"Earliest creation time of ids that are traced to the process by this value."`
-	IDsConfirmedFrom time.Time   `json:"ids_confirmed_from" doc:"When the process was adopted. A process that was recorded with the same value since then is in a collision with it."`
+	IDsConfirmedFrom time.Time   `json:"ids_confirmed_from" doc:"When the registry first recorded that the process uses this value. If an id was created earlier, the reason of its trace says so."`
 }
 
 // AddedEvidence has further evidence ids of a recorded process.
@@ -92,7 +92,7 @@ type Sample struct {
 // Process is a recorded process and its state.
 type Process struct {
 	GPID       string            `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711"`
-	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key. Processes with the same GPID have different keys, and so have several registrations of one process."`
+	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key. Each registration has its own, even if one process registers several times, or if processes on different hosts have the same GPID."`
 	Name       string            `json:"name,omitempty"`
 	Host       string            `json:"host,omitempty" doc:"Name of the host."`
 	Executable string            `json:"executable,omitempty" doc:"Path of the program that the process runs."`
@@ -107,19 +107,19 @@ type Process struct {
 	ProcessValue string       `json:"process_value" doc:"The bytes by which ids are traced to the process, in hexadecimal: the 4 of its process block, or 5 if it is adopted (4 in the layout java)."`
 	ProcessBlock string       `json:"process_block,omitempty" doc:"The process block that the process owns, in hexadecimal."`
 	EvidenceID   *objectid.ID `json:"evidence_id,omitempty" doc:"The first id by which the process was adopted."`
-	Adopted      []Adopted    `json:"adopted,omitempty" doc:"All adopted process values of the process. The verdict on ids with them is claimed, not known."`
+	Adopted      []Adopted    `json:"adopted,omitempty" doc:"All adopted process values of the process. A trace of an id with such a value may have the verdict claimed, but never known."`
 	Remote       bool         `json:"remote,omitempty" doc:"The heartbeats of the process come over the HTTP API."`
 	Rivals       []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision."`
 
 	IDsFrom          time.Time `json:"ids_from" doc:"Earliest creation time of ids that are traced to the process."`
-	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"When the registration was confirmed. A process that was recorded with the same process value since then is in a collision with it."`
-	IDsUntil         time.Time `json:"ids_until" doc:"Latest creation time of ids that are traced to the process: its end, or three intervals after its last heartbeat."`
+	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"Earliest creation time for which the registration is confirmed. A trace of an id that was created earlier is not certain."`
+	IDsUntil         time.Time `json:"ids_until" doc:"Latest time at which the process may have created ids: its end, if one was reported. Otherwise this is three intervals after its last heartbeat, or the start of its successor if that is earlier."`
 
 	IntervalSeconds float64       `json:"interval_seconds" doc:"Time between two heartbeats."`
 	LastHeartbeat   LastHeartbeat `json:"last_heartbeat"`
 	End             *End          `json:"end,omitempty" doc:"The end of the process, if one was reported."`
 
-	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"How far the clock of the process is ahead of the clock of the server that records its heartbeats; absent if it is not known, or if both are one clock."`
+	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"How far the clock of the process is ahead of the clock of the server that records its heartbeats. Absent if that is not known, or if the process and the server have the same clock."`
 
 	Kernel           *Kernel `json:"kernel,omitempty" doc:"What tells the process from all others that ran on its host."`
 	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of the network namespace of the process."`
@@ -138,8 +138,9 @@ type End struct {
 	Reason string    `json:"reason"`
 }
 
-// ClockOffset is the smallest and the largest difference that was seen between the clock of a
-// process and the clock of the server. The numbers are negative if the process's clock is behind.
+// ClockOffset says how far the clock of a process was ahead of the clock of the server: the
+// smallest and the largest difference that was seen. A number is negative if the clock of the
+// process was behind.
 type ClockOffset struct {
 	MinSeconds float64 `json:"min_seconds"`
 	MaxSeconds float64 `json:"max_seconds"`
@@ -151,13 +152,13 @@ type Kernel struct {
 	PIDNamespace uint64 `json:"pid_namespace" doc:"Number of the PID namespace."`
 	PID          int    `json:"pid" doc:"Process id in that namespace."`
 	StartTicks   uint64 `json:"start_ticks" doc:"Time from boot to the start of the process, in units of 10 ms."`
-	Program      uint32 `json:"program,omitempty" format:"int64" doc:"A number that changes when the process starts another program with exec. Absent if it is not known."`
+	Program      uint32 `json:"program,omitempty" format:"int64" doc:"Number that identifies the program which the process runs; it changes when the process starts another program with exec. Absent if it is not known."`
 }
 
 // Processes is one page of the list of processes.
 type Processes struct {
 	Processes []Process `json:"processes" nullable:"false"`
-	Next      string    `json:"next,omitempty" doc:"The value of after for the next page; absent after the last one."`
+	Next      string    `json:"next,omitempty" doc:"Pass this value as after to get the next page. Absent on the last page."`
 }
 
 // Heartbeats has the heartbeats of many processes, such as all processes of a host.
@@ -169,7 +170,7 @@ type Heartbeats struct {
 type HeartbeatOf struct {
 	Member string `json:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
 	Heartbeat
-	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the heartbeat was made, if the sender has kept it while the server was away. Send the oldest first. Default: 0."`
+	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the heartbeat was made, if the sender has kept the heartbeat while the server did not answer. Send the oldest heartbeat of a process first. Default: 0."`
 }
 
 // HeartbeatResults is the answer to [Heartbeats].
@@ -181,7 +182,7 @@ type HeartbeatResults struct {
 // HeartbeatProblem says what is wrong with one of many heartbeats.
 type HeartbeatProblem struct {
 	Member string   `json:"member"`
-	Status int      `json:"status" doc:"HTTP status of this heartbeat. 409 with rivals is a collision, in which the heartbeat is recorded. After 404, and after 409 without rivals, register again."`
+	Status int      `json:"status" doc:"HTTP status of this heartbeat. 409 with rivals means that the heartbeat is recorded, but the process is in a collision. With all other statuses the heartbeat is not recorded. After 404, and after 409 without rivals, register again."`
 	Detail string   `json:"detail"`
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision. Its heartbeat is recorded nevertheless."`
 }
@@ -190,19 +191,19 @@ type HeartbeatProblem struct {
 type History struct {
 	Processes []Process `json:"processes" nullable:"false" doc:"The members with the GPID: several registrations of one process, or processes on different hosts."`
 	Samples   []Sample  `json:"samples" nullable:"false" doc:"The load samples of these members, in order of time."`
-	Next      string    `json:"next,omitempty" doc:"The value of since that gets the samples after the limit; absent if there are none."`
+	Next      string    `json:"next,omitempty" doc:"If the limit left samples out, pass this value as since to get them. Otherwise absent."`
 }
 
 // Trace says which process created an id, and on what evidence.
 type Trace struct {
 	TimedID
-	Verdict   string    `json:"verdict" enum:"known,claimed,unknown,conflict,collision" doc:"known: one process owned the process block of the id at its creation time. claimed: one process is said to have used the process value then, which is not proven. unknown: no recorded process has used the process value. conflict: recorded processes have used it, but none of them at the creation time. collision: more than one recorded process may have created the id."`
+	Verdict   string    `json:"verdict" enum:"known,claimed,unknown,conflict,collision" doc:"known: one process owned the process block of the id when the id was created. claimed: one process is said to have used the process value of the id when the id was created, or has the host and the pid that the id contains; neither is proof. unknown: no recorded process has ever had the process value. conflict: recorded processes have the process value, but it is proven that none of them had it when the id was created. collision: more than one recorded process may have created the id."`
 	Reason    string    `json:"reason" doc:"Why the verdict is what it is."`
-	Certain   bool      `json:"certain" doc:"The process is known, and its registration and heartbeats cover the creation time."`
+	Certain   bool      `json:"certain" doc:"The verdict is known, and it is proven: the registration and the heartbeats of the process cover the creation time, and no other recorded process may have created the id."`
 	Processes []Process `json:"processes" nullable:"false" doc:"The known or claimed process; in a conflict or collision, all candidates."`
-	Adopted   *Adopted  `json:"adopted,omitempty" doc:"The adopted process value by which a claimed id is traced."`
+	Adopted   *Adopted  `json:"adopted,omitempty" doc:"The adopted process value by which the id is traced. Absent unless the verdict is claimed; also absent if the id is traced by the host and the pid that it contains."`
 
-	Classic *Classic `json:"classic,omitempty" doc:"The host and pid in an id of the classic layout; absent if the registry does not know the host."`
+	Classic *Classic `json:"classic,omitempty" doc:"The host and the pid that the id contains if its layout is classic. Absent if a process is recorded with the process value of the id, or if the registry does not know the host."`
 
 	Before     *Sample  `json:"before,omitempty" doc:"The last load sample before the creation time; absent if there is none."`
 	After      *Sample  `json:"after,omitempty" doc:"The first load sample after the creation time; absent if there is none."`
