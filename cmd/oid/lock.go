@@ -102,9 +102,9 @@ func newLockCommand(std streams) *cobra.Command {
 	}
 	c.where.addFlag(cmd)
 	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long the lock stays held after its holder crashes")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "wait for the lock at most this long")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "maximum wait for the lock")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost (default ttl/6)")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when COMMAND itself ends")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when COMMAND ends, even if its children run")
 	o.once.addFlags(cmd)
 	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("let up to `N` commands hold the lock, at most %d", lock.MaxSlots))
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the locks NAME..., and their ticks")
@@ -170,12 +170,12 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 	case !show && command[0] == "":
 		return exitError{exitNotFound, errors.New("the command after -- is empty, as if from a variable that is not set; write oid lock NAME -- COMMAND")}
 	case bool(c.asJSON) && len(command) > 0:
-		return usagef("--json goes with --status or --list; a command that runs under a lock prints its own output")
+		return usagef("--json works only with --status or --list: a command that runs under a lock prints its own output")
 	case show && cmd.Flags().Changed("once"):
-		return usagef("--once needs a command; --status shows the ticks without --once")
+		return usagef("--once needs a command; to see the ticks, write oid lock --status NAME without --once")
 	case !cmd.Flags().Changed("slots"):
 	case c.list:
-		return usagef("--slots goes with a command and with --status")
+		return usagef("--slots needs a command or --status; --list shows all held slots without --slots")
 	case cmd.Flags().Changed("once"):
 		return usagef("--slots and --once cannot be combined: only one host runs a tick")
 	case c.options.slots < 1 || c.options.slots > lock.MaxSlots:

@@ -66,7 +66,7 @@ command.`
 // lockTickVariable contains the tick, in the environment of a command.
 const lockTickVariable = "OID_LOCK_TICK"
 
-// onceFlags are --once and the flags that go with it.
+// onceFlags are --once and the flags that need it.
 type onceFlags struct {
 	text      string
 	schedule  lock.Schedule
