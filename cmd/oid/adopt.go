@@ -40,18 +40,18 @@ the same process value, the five bytes between time and counter, are traced to i
 from then on. A process with several clients or workers has several process values;
 repeat --evidence with an id of each.
 
-Nothing proves that the process has created the evidence id, so "oid trace" calls its
-ids claimed. The command refuses an id that is older than the process, or that
-contains the host or the pid of another process. An id contains the host and the pid
-if its driver is from before 2018. Otherwise it only shows that the process was
-running at its creation time.
+Nothing proves that the process has created the evidence id, so "oid trace" gives the
+ids of the process the verdict claimed. The command refuses an evidence id that was
+created before the process started, or that contains the pid of another process. Ids
+of drivers from before 2018 contain the host and the pid. Any other id shows only that
+the process was running when the id was created.
 
 The command stays in the foreground, sends the heartbeats of the process, and ends
 when the process ends. It reads the load of the process from /proc. After an
 interrupt, the record stays, but the process counts as late and later as dead,
-because its heartbeats are missing. If another live process has the same process
-value, the command records both, reports the collision at once, and exits with 1
-when it ends.
+because its heartbeats are missing. If another live process is recorded with the same
+process value, the command records this process nevertheless and reports the collision
+at once. When the command ends, its exit code is then 1.
 
 Programs in Go do not need this command: see package registry.`,
 		Example: `  oid adopt --evidence "$(cat /run/app.id)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,

@@ -54,21 +54,22 @@ Spaces in values are percent-encoded. The agent answers with one line:
 
 A driver creates ids with one process value per client. A program with several
 clients writes a line for each, with an id of that client. After a fork, the child
-must connect itself. The agent refuses an id that the process cannot have created;
-"oid adopt --help" says how it knows.
+process must open a connection of its own. The agent refuses an id that the process
+cannot have created; "oid adopt --help" says which ids are refused.
 
 The kernel tells the agent which process has connected and when that process ends,
-even after kill -9. So a program can only speak for itself. This also works for
+even after kill -9. So a program can record only itself. This also works for
 containers if the agent runs in the PID namespace of the host. The agent reads the
 load of each process from /proc and sends its heartbeats.
 
 If the store or the server does not answer, the agent keeps registrations, ends and
-the latest 100,000 heartbeats, and records them later with their original times. The
-file of --state lists the processes. An agent that is started again continues with
-those that still run; they need not connect again. Those that have ended meanwhile
-count as dead and have no recorded end, because its time is unknown. If systemd
-starts the agent and passes a socket, the agent uses it, and programs can connect
-even while the agent is restarted.
+the latest 100,000 heartbeats, and records them later with their original times.
+
+The file of --state lists the processes of the agent. An agent that is started again
+continues with the processes that still run; they need not connect again. Processes
+that have ended meanwhile count as dead. They have no recorded end, because nobody
+knows when they ended. If systemd starts the agent and passes a socket, the agent uses
+that socket. Then programs can connect even while the agent is restarted.
 
 By default every user of this host may connect; --mode and --group restrict that. A
 program that sends an id of another process makes the ids of that process ambiguous.
@@ -96,7 +97,7 @@ func newAgentCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
 	a.unix.add(f, "0666")
-	f.StringVar(&a.options.State, "state", "", "`FILE` that lists the processes of the agent (default the path of the socket and .state)")
+	f.StringVar(&a.options.State, "state", "", "`FILE` that lists the processes of the agent (default the path of the socket with .state appended)")
 	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" in which to record processes, instead of --store")
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for --server")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "`TIME` between two heartbeats of a process")

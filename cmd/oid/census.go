@@ -110,17 +110,17 @@ func newCensusCommand(std streams) *cobra.Command {
 	f.where.addFlag(cmd)
 	flags.StringVar(&f.options.Field, "field", "_id", "read `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
-	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
+	flags.StringVar(&f.options.Collection, "collection", "", "read only collection `NAME` of an archive")
 	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "`FORMAT` of the sources")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
 	stringForms(census.Intervals()).addFlag(cmd, &f.by, "by", "auto", "`INTERVAL` of timeline rows")
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write an HTML report to `FILE`")
-	flags.StringVar(&f.memory, "memory", "", "use about `SIZE` of memory (default half)")
+	flags.StringVar(&f.memory, "memory", "", "use about `SIZE` of memory (default half the machine's)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "compare the ids of two sources")
-	flags.BoolVar(&f.ids, "ids", false, "with --compare, list the ids that only one source has")
+	flags.BoolVar(&f.ids, "ids", false, "with --compare, list ids that only one source has")
 	return cmd
 }
 

@@ -17,7 +17,7 @@ import (
 
 const findHelp = `List the documents of a collection in the order of their _id, one per line, as
 Extended JSON. With --since, --from or --to, list only documents that were created in
-that time range. The command does not read the rest of the collection then.`
+that time range. The command then reads no other documents.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (

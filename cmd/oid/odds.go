@@ -23,20 +23,19 @@ Assumptions:
                that creates more than 2^24 ids a second repeats its own ids.
   - All N processes run at the same time, for the whole of --over, and their
     clocks agree.
-  - Each process creates R consecutive ids in every second. In every second it
-    begins at a random counter. If R is less than 1, a process creates one id in
-    a fraction R of the seconds; otherwise R is rounded up.
-  - Two processes with the same process value create an id twice if in some second
-    their ranges of the counter overlap. In the modern layout a counter that
-    overflows continues in the next process value, where it can meet another
-    process.
+  - Each process creates R consecutive ids in every second, and begins every second
+    at a random counter value. If R is less than 1, a process creates one id in a
+    fraction R of the seconds; otherwise R is rounded up.
+  - Two processes with the same process value create an id twice if, in some second,
+    both use the same counter value. In the modern layout a counter that overflows
+    continues in the next process value, which another process may have.
 
 The chance of sharing a process value is exact. The chance that an id is created
 twice is exact for two processes. For more processes it is an upper bound, because a
-collision of three processes counts as three collisions of two. It is too high by
-less than N parts in 10^9.
+collision of three processes counts as three collisions of two. The bound is too high
+by less than N parts in 10^9.
 
-In the modern layout, one process never repeats an id, at any rate. Processes with
+In the modern layout, one process never repeats an id, however large R is. Processes with
 process blocks from a registry never share a process value: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,

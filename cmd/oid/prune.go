@@ -11,11 +11,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-const pruneHelp = `Delete the load samples of processes that ended longer than --samples ago, and the
-records of processes whose last heartbeat is longer than --records ago. Processes
-that are alive keep their records. Process blocks are never given to another
-process, and ids of deleted processes can still be traced. "oid serve" prunes once an
-hour.`
+const pruneHelp = `Delete the load samples of processes that ended more than --samples ago, and the
+records of processes whose last heartbeat was more than --records ago. Processes that
+are alive keep their records. A process block is never given to another process, so
+ids of processes whose records were deleted can still be traced. "oid serve" prunes
+once an hour.`
 
 func newPruneCommand(std streams) *cobra.Command {
 	var (

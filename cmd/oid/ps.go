@@ -34,13 +34,15 @@ several runs show restarts.
 
 States:
   alive  the kernel of this host shows the process, or its heartbeats arrive
-  late   the process is on another host, and its heartbeats have stopped or its
-         clock differs; a running "oid serve" finds out whether it is alive or dead
-  dead   the process ended without reporting its end, or three heartbeats are
-         missing; for another host, "oid serve" must have waited for them
+  late   it is not known whether the process runs. It is on another host and its
+         heartbeats have stopped or its clock differs, or the store did not answer
+         for a while. A running "oid serve" finds out whether it is alive or dead
+  dead   the process ended without reporting its end, or three of its heartbeats
+         are missing. If the process is on another host, it is late until a running
+         "oid serve" has waited for these heartbeats
   ended  the process reported its end
-A "!" after the state means that live processes have the same process value: their
-ids can collide.
+A "!" after the state means that another live process has the same process value, so
+that their ids can collide.
 
 CPU is the average number of processors in use since the process started.`
 

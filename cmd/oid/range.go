@@ -49,8 +49,8 @@ the range if it is equal to or greater than the first bound and less than the se
 --for chooses the form of the output:
 ` + table + `
 --process selects only the ids with one process value, which "oid inspect" and "oid ps"
-show, or with one process block. An index does not help with that: the database reads
-every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
+show, or with one process block. The database cannot use an index for this: it reads
+every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` do not support --process.`,
 		Example: `  oid range --since 24h
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
   oid range --since 1h --process bcf86cd799 --for mongosh

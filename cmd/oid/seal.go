@@ -20,15 +20,15 @@ type sealFlags struct {
 const sealHelp = `--kind names what the ids identify, such as order. A sealed id opens only under the kind
 under which it was sealed.
 
-The keys are in the file --key-file FILE, one on a line. Only the owner of the file may
+The keys are in the file --key-file FILE, one per line. Only the owner of the file may
 have access to it. Without --key-file the keys are in the variable OID_SEAL_KEYS,
-separated by spaces. The first key seals. Every key opens. "oid seal --new-key" creates a
-key.`
+separated by spaces. "oid seal" uses the first key, "oid open" tries every key. "oid seal
+--new-key" creates a key.`
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids identify, such as order")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "text before each sealed id, such as order_")
-	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
+	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one per line (default the variable OID_SEAL_KEYS)")
 }
 
 // sealer returns the Sealer that the flags ask for.
@@ -87,14 +87,14 @@ func newSealCommand(std streams) *cobra.Command {
 process the ObjectId was created, and that cannot be guessed. "oid open" turns it back
 into the ObjectId.
 
-Ids are arguments. Without arguments, or for the argument "-", they come from standard
-input. Every notation that "oid inspect" reads is allowed.
+Give ids as arguments. Without arguments, or for the argument "-", the command reads ids
+from standard input. Every notation that "oid inspect" reads is allowed.
 
 ` + sealHelp + `
 
-A sealed id has 22 characters after its prefix. One of 2^32 forged sealed ids opens. A
-sealed id is not a permission: a person who has it can pass it on. Keep every key: if a key is
-lost, the ids that it sealed cannot be opened any more.
+A sealed id has 22 characters after its prefix. A forged sealed id opens with a chance of
+1 in 2^32. A sealed id is not a permission: a person who has it can pass it on. Keep every
+key: if a key is lost, the ids that it sealed cannot be opened any more.
 
 Exit code 1 means that at least one piece of the input is not an ObjectId; all others are
 sealed.`,
@@ -133,9 +133,9 @@ func newOpenCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open [SEALED...]",
 		Short: "Turn sealed ids back into ids",
-		Long: `Write the ObjectId of each sealed id that "oid seal" wrote. Sealed ids are arguments.
-Without arguments they are the lines of standard input. If a sealed id begins with a
-hyphen, write "--" before it.
+		Long: `Write the ObjectId of each sealed id that "oid seal" wrote. Give sealed ids as arguments.
+Without arguments, the command reads them from standard input, one per line. If a sealed
+id begins with a hyphen, write "--" before it.
 
 ` + sealHelp + `
 

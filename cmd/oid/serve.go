@@ -36,29 +36,29 @@ type serving struct {
 	asJSON    jsonFlag
 }
 
-const serveHelp = `Serve a web page for people and an HTTP API for programs in any language. They create
-ids in bulk, show when and by which process an id was created, turn time ranges into
-ranges of ids, record processes, and take the census of a dump.
+const serveHelp = `Serve a web page, and an HTTP API for programs in any language. The server creates ids in
+bulk, shows when and by which process an id was created, turns time ranges into ranges of
+ids, records processes, and takes the census of a dump.
 
 By default the server listens on a loopback address, so only programs of this host
 can connect. If it listens on another address or is behind a proxy, it needs
---token-file. The file has one token, or one line for each of several tokens:
+--token-file. The file has a single token, or several lines of this form:
 
   NAME all|read TOKEN
 
-A token needs 128 random bits; "openssl rand -hex 16" prints one. A "read" token neither
-creates ids nor changes the registry. Programs send the header "Authorization: Bearer
-TOKEN"; people log in with the token.
+A token must have at least 128 random bits; "openssl rand -hex 16" prints one. A "read"
+token neither creates ids nor changes the registry. Programs send the header
+"Authorization: Bearer TOKEN". On the web page, users log in with a token.
 
 If the server is behind a proxy, --base-url is the URL that clients use, and
---trusted-proxy names the proxies whose X-Forwarded-For is believed. If systemd starts
-the server and passes a socket, the server uses it, and reports to systemd when it is
-ready. See docs/deploy.md.
+--trusted-proxy names the proxies whose header X-Forwarded-For the server trusts. If
+systemd starts the server and passes a socket, the server uses that socket, and reports
+to systemd when it is ready. See docs/deploy.md.
 
-The server logs to standard error. An interrupt ends it in these steps: /readyz fails
-while the server keeps serving for --drain; it waits for requests in flight for up to
---grace, and for uploads half as long; it records its end in the registry. A second
-interrupt ends it at once.`
+The server logs to standard error. After an interrupt it ends in three steps. It first
+keeps serving for --drain, while /readyz fails. Then it waits for requests in flight, for
+up to --grace, and aborts uploads after half of --grace. Last, it records its end in the
+registry. A second interrupt ends the server at once.`
 
 func newServeCommand(std streams) *cobra.Command {
 	v := serving{where: storeFlag{trial: true}, options: server.Options{Limits: server.DefaultLimits()}}
@@ -78,10 +78,10 @@ func newServeCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&v.address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; with port 0 the system chooses a free port")
 	v.unix.add(f, "0660")
-	f.StringVar(&v.tokenFile, "token-file", "", "`FILE` with the tokens, one of which clients must send")
+	f.StringVar(&v.tokenFile, "token-file", "", "`FILE` with the tokens; a client must send one of them")
 	f.DurationVar(&v.options.Session, "session", 12*time.Hour, "how long a login on the page lasts")
 	f.StringVar(&v.options.BaseURL, "base-url", "", "`URL` at which clients reach the server through a proxy")
-	f.StringSliceVar(&v.trusted, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be repeated")
+	f.StringSliceVar(&v.trusted, "trusted-proxy", nil, "`CIDR` of proxies whose header X-Forwarded-For the server trusts; may be repeated")
 	f.StringVar(&v.certFile, "tls-cert", "", "`FILE` with the certificate, to serve over TLS; it is read again when it changes")
 	f.StringVar(&v.keyFile, "tls-key", "", "`FILE` with the key of the certificate")
 	f.StringVar(&v.options.Addr, "address", "", "`IP:PORT` that the registry records for this server (default that of --listen)")
@@ -181,9 +181,9 @@ func proxies(all []string) ([]netip.Prefix, error) {
 // addLimits adds flags for the limits that operators change most. Their defaults are in v.
 func addLimits(f *pflag.FlagSet, v *server.Limits) {
 	v.PerAddress = 0 // depends on Connections
-	f.IntVar(&v.Connections, "max-connections", v.Connections, "maximum open connections; a further one replaces the one that has waited longest for its client")
+	f.IntVar(&v.Connections, "max-connections", v.Connections, "maximum open connections; for a further one, the server closes the one that has waited longest for its client to send or read")
 	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "maximum open connections from one client address (default a quarter of --max-connections)")
-	f.IntVar(&v.Requests, "max-requests", v.Requests, "maximum requests that are worked on at once; further ones wait for up to five seconds")
+	f.IntVar(&v.Requests, "max-requests", v.Requests, "maximum requests that the server works on at once; a further request waits for up to five seconds")
 	f.Var(sizeFlag{&v.Memory}, "max-memory", "maximum memory that all requests and uploads together may take")
 	f.Var(sizeFlag{&v.Body}, "max-body", "maximum size of a request body that is not an upload")
 	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "maximum uploads at once")

@@ -25,10 +25,11 @@ text (24 hexadecimal digits) and columns of 12 bytes:
   objectid_process(id)               its process value, 10 digits
   objectid_counter(id)               its counter, from 0 to 16777215
   objectid_hex(id)                   its 24 digits in lower case
-  objectid_from_timestamp(time)      the smallest id of a second, to compare a
-                                     column of text with; fractions are dropped
+  objectid_from_timestamp(time)      the smallest id of the second of time, as
+                                     text, to compare with a column of text
   objectid_binary_from_timestamp(time)
-                                     the same for a column of bytes
+                                     the smallest id of the second of time, as 12
+                                     bytes, to compare with a column of bytes
 
 Times are from 1970 to 2106. The result is NULL for a value that is not an ObjectId. The
 conditions that "oid range" writes do not need these functions.

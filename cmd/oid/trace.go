@@ -20,13 +20,16 @@ its load at the creation time. Without arguments, or with the argument "-", ids 
 read from standard input. Ids may have any form that oid inspect reads.
 
 Verdicts:
-  known      one registered process owned the process value of the id at that time
-  claimed    one process was adopted with the process value, or has the host and
-             the pid that the id contains; neither is proof
+  known      one registered process owned the process block of the id when the id
+             was created
+  claimed    one process was adopted with the process value of the id, or has the
+             host and the pid that the id contains; neither is proof
   unknown    no recorded process has ever had the process value
-  conflict   it is proven that no recorded process had the process value at that time
+  conflict   recorded processes have the process value, but it is proven that none
+             of them had it when the id was created
   collision  several recorded processes may have created the id
-Exit code 1 means that part of the input is not an ObjectId; all ids are shown.`
+Exit code 1 means that part of the input is not an ObjectId; the command still shows
+all ObjectIds.`
 
 func newTraceCommand(std streams) *cobra.Command {
 	var (
