@@ -28,8 +28,9 @@ var everyAnswer = map[string][]string{
 }
 
 // ServeHTTP answers one request. [Server.Serve] calls it. A program may instead use a
-// Server as the Handler of its own http.Server. It must then set the timeouts of that
-// server, and check the Host header if it needs to, because ServeHTTP then accepts any.
+// Server as the Handler of its own http.Server. The program must then set the timeouts of
+// that server and bound its connections. Without a token, it must also decide which clients
+// and Host headers to accept: outside Serve, a Server without a token accepts all of them.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := s.door.Record(w)
 	began := time.Now()

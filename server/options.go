@@ -24,8 +24,8 @@ type Options struct {
 	// StoreName is what the page calls the store, such as PostgreSQL. If it is empty, the
 	// page does not name the store.
 	StoreName string
-	// OneHost means that only this host can reach the store, such as a file; see
-	// registry.Options.
+	// OneHost is your promise that only this host can reach the store. Set it for a local
+	// file. The server does not check it; registry.Options says what follows from it.
 	OneHost bool
 	// OpenLocks opens the backend of the locks that the server shows. The server closes
 	// the Locker at the end. If OpenLocks is nil, the server shows no locks.
@@ -42,8 +42,8 @@ type Options struct {
 	// "openssl rand -hex 16" prints; docs/deploy.md says which values are refused. If there
 	// is no token, the server must listen on a loopback address.
 	Token string
-	// Tokens are further tokens. No two may have the same name or value; the name of the
-	// field Token is "token".
+	// Tokens are further tokens. No two tokens may have the same name or value. The token in
+	// the field Token has the name "token".
 	Tokens []Token
 	// Session is how long a login on the page lasts. Default: 12h.
 	Session time.Duration
@@ -85,8 +85,8 @@ type Options struct {
 // Limits bound what clients may use. A zero field means its default.
 type Limits struct {
 	// Connections is the maximum number of open connections. A further connection replaces
-	// the one that has waited longest for its client. If none waits for its client, the
-	// further connection is closed. Default: 4096.
+	// the one whose client has kept the server waiting longest. If the server waits for no
+	// client, the further connection is closed. Default: 4096.
 	Connections int
 	// PerAddress is the maximum number of open connections from one IPv4 address or one
 	// IPv6 /64 network. Default: a quarter of Connections.
@@ -99,7 +99,8 @@ type Limits struct {
 	// take. Default: 1 GiB.
 	Memory int64
 	// Uploads is the maximum number of uploads that run at once. A further upload replaces
-	// a slow one; if none is slow, it is refused. Default: 4.
+	// the slowest one that arrives at less than 1 MiB/s, or whose client sends several. If
+	// there is no such upload, the further upload is refused. Default: 4.
 	Uploads int
 	// Upload is the maximum size of an upload in bytes, as sent. Default: 4 GiB.
 	Upload int64
@@ -157,10 +158,10 @@ func (l Limits) withDefaults() Limits {
 
 // Token permits its bearer to use the server.
 type Token struct {
-	// Name tells people what the token is for. No two tokens may have the same name.
+	// Name says what the token is for; messages contain it. No two tokens may have the same name.
 	Name string
-	// Value is the secret. It must have at least 128 random bits, such as the 32 digits
-	// that "openssl rand -hex 16" prints.
+	// Value is the secret. It must have at least 128 random bits: for example, use the 32
+	// digits that "openssl rand -hex 16" prints.
 	Value string
 	// ReadOnly permits all requests except those that create ids or change the registry.
 	ReadOnly bool

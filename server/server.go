@@ -1,5 +1,5 @@
 // Package server serves oid over HTTP: an API for programs in any language, and a web
-// page for people.
+// page for human readers.
 //
 //	s, err := server.New(&server.Options{Open: openStore})
 //	...
@@ -8,8 +8,8 @@
 // The API creates ObjectIds in bulk, shows when and by which process an id was created,
 // turns time ranges into ranges of ids, and registers processes. It also takes a census
 // of an uploaded dump: an analysis of all ids in it, see package census. The API is
-// described at /openapi.json, which is generated from the types of package wire. The page
-// at / shows the same things to people, and mostly works without JavaScript.
+// described at /openapi.json, which is generated from the types of package wire. The web
+// page at / shows the same data, and mostly works without JavaScript.
 //
 // Processes are recorded in a registry, which is in a store, see packages registry and
 // store. Without a store, the server still creates and reads ids.
@@ -25,10 +25,10 @@
 // No client can exhaust the server or keep it from answering others, because everything
 // that a client can use is bounded, see [Limits]:
 //
-//   - When all connections are in use, a new one replaces the one that has waited longest
-//     for its client.
+//   - When all connections are in use, a new connection replaces the one whose client has
+//     kept the server waiting longest.
 //   - A client that sends or reads slowly occupies neither a request slot nor a processor.
-//   - Large requests take turns. Small ones are answered meanwhile.
+//   - Large requests take turns. Small requests are answered meanwhile.
 //   - An upload is analysed while it arrives, and never held in memory as a whole. The
 //     analysis stops when the client disconnects.
 //
@@ -137,9 +137,10 @@ const ballast = 16 << 20
 
 // Serve answers requests that arrive through l until ctx is done. It then waits for
 // requests in flight, see Options.Drain and Options.Grace, records the end of the server
-// in the registry, and closes the store and l. If all requests ended in time, it returns
-// nil. If l fails, it returns the error of l. If there is no token and l does not listen
-// on a loopback address, it returns an error at once that wraps [ErrToken].
+// in the registry, and closes the store and l. It returns nil if all this succeeded, and an
+// error if a request was still in flight after Options.Grace. If l fails, Serve returns the
+// error of l. If there is no token and l does not listen on a loopback address, Serve
+// returns an error at once that wraps [ErrToken].
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	defer runtime.KeepAlive(make([]byte, ballast))
