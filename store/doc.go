@@ -47,10 +47,10 @@
 //
 // A revision is the field _rev ([Revision]) of a document, an ObjectId. Swap sets it to a
 // new value at every write, so it notices even a document that was changed and then
-// changed back. Insert and Replace do not add a revision, but they renew one that the document
-// already has. A field _rev that is not an ObjectId is not a revision: Insert and Replace
-// leave it alone, and Swap refuses the document. The first Swap of a document without a
-// revision works as well, and adds one.
+// changed back. If a document has no revision yet, its first Swap works too, and adds one.
+// Insert and Replace add no revision. If the document that they are given has one, they store
+// it with a new value. A field _rev that is not an ObjectId is not a revision: Insert and
+// Replace leave it alone, and Swap refuses the document.
 //
 // A program that writes to the database without this package must set _rev to a new
 // ObjectId, or remove it, whenever it changes a document.
@@ -62,8 +62,8 @@
 // failure. A reader sees a document either as it was before a write or as it is after it.
 //
 // [Store.Find] returns every document that existed when it began, unless the document is
-// deleted before Find reaches it. Each is returned once, in the order of the keys. Find is
-// not a snapshot: it may or may not return documents that are inserted meanwhile.
+// deleted before Find reaches it. It returns each document once, in the order of the keys.
+// Find is not a snapshot: it may or may not return documents that are inserted meanwhile.
 //
 // # What is not promised
 //

@@ -16,11 +16,11 @@ import (
 // Until the store is open, each method call tries to open it by calling open, and returns the
 // error of open if that fails, for example because the URL is wrong. At most one call of open
 // runs at a time; method calls that come meanwhile wait for it. If the context of a waiting
-// method call ends, that call returns an error that wraps the context's error and the error
-// of the last failed open. open goes on: its own context ends only with Close of the returned
-// store.
+// method call ends, that call returns an error that wraps [context.Cause] of its context and
+// the error of the last failed open. The running call of open goes on: the context that open
+// is given ends only when the returned store is closed.
 //
-// open may create what is missing, such as the folder of a file.
+// open may also create what the store needs, such as the folder of a file.
 func OpenLater(open func(context.Context) (Store, error)) Store {
 	l := &opener{open: open}
 	l.life, l.end = context.WithCancel(context.Background())

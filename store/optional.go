@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Signaler sends signals between the users of one database, also in different processes.
+// Signaler sends signals between all programs and goroutines that have the same database open.
 // With signals, a program that waits for a change of a document does not have to poll.
 // Signals are hints: a signal may get lost, and a listener may be woken although nobody sent
 // a signal. [SignalerOf] returns the Signaler of a [Store].
 type Signaler interface {
 	// Signal wakes all listeners for the topics, which may be any strings. It does not
-	// wait until they are woken. When a listener is woken, it can read everything that the
-	// caller wrote before it called Signal.
+	// wait until they are woken. A listener that is woken can read everything that the
+	// caller of Signal had written before the call.
 	Signal(topics ...string)
 
-	// Listen listens for signals with the topic until stop is called. The channel signals
-	// receives a value after each of them; its buffer holds one value, so several signals
-	// may be received as one. works reports whether signals can currently arrive. The
-	// channel also receives a value when the result of works changes.
+	// Listen listens for signals with the topic until stop is called. After each signal, the
+	// channel signals receives a value. The channel's buffer holds one value, so several
+	// signals may arrive as one value. works reports whether signals can currently arrive.
+	// The channel also receives a value when the result of works changes.
 	Listen(topic string) (signals <-chan struct{}, works func() bool, stop func())
 }
 

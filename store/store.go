@@ -16,8 +16,9 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Errors that all engines return. Test for them with [errors.Is]: the error that a method
-// returns wraps one of these and adds the details.
+// Errors of package store and its engines. Test for them with [errors.Is]: a method returns an
+// error that wraps one of these and adds the details. If the database itself fails, for
+// example because the disk is full or the server is lost, the error wraps none of these.
 var (
 	// ErrNotFound means that no document has the key.
 	ErrNotFound = errors.New("store: not found")
@@ -29,7 +30,7 @@ var (
 	ErrConflict = errors.New("store: conflict")
 
 	// ErrMoved means that the file of a store was deleted, moved or replaced while the
-	// store was open. Close the store and open it again.
+	// store was open. Close the store and open it again. Only sqlitestore returns it.
 	ErrMoved = errors.New("store: the file was deleted, moved or replaced; open the store again")
 
 	// ErrClosed means that the store has been closed.
@@ -43,8 +44,8 @@ var (
 	// too deeply.
 	ErrDocument = errors.New("store: invalid document")
 
-	// ErrURL means that the URL of a store is wrong. The functions named Open of the engines
-	// return it.
+	// ErrURL means that the URL of a store is wrong. The Open functions of pgstore and
+	// mongostore return it.
 	ErrURL = errors.New("store: invalid URL")
 
 	// ErrCollection means that the name of a collection is invalid, see
@@ -65,28 +66,30 @@ const MaxName = 190
 // returns belong to the caller: they share no memory with the Store or with each other.
 //
 // All methods return an error that wraps [ErrCollection] if the name of the collection is
-// invalid, [ErrClosed] after Close, and the context's error if ctx is done. If ctx ends
+// invalid, [ErrClosed] after Close, and [context.Cause] of ctx if ctx is done. If ctx ends
 // during a write, the write may or may not have been done.
 type Store interface {
 	// Insert stores doc, which is any value that bson.Marshal accepts, and returns
-	// its key. A document without an _id gets an ObjectId; an _id that is null is an
-	// error. The error wraps ErrDuplicate if another document has the key, ErrKey if
-	// the _id cannot be a key, or ErrDocument.
+	// its key. A document without an _id gets an ObjectId. The error wraps ErrDuplicate
+	// if another document has the key, ErrKey if the document has an _id that cannot be a
+	// key, such as null, and ErrDocument if the document is invalid, too large or nested
+	// too deeply.
 	Insert(ctx context.Context, collection string, doc any) (Key, error)
 
 	// InsertMany stores many documents, much faster than one call of Insert for each.
 	// It returns one key per document, in the order of docs.
 	//
-	// Documents that Insert would refuse are refused, and the others are stored. The
-	// error is then a *BulkError that lists the refused documents. After any other
-	// error, such as a full disk or a lost server, the remaining documents are not
-	// stored. After any error, the key of a document is zero unless the document is known
-	// to be stored. A nil o means the zero InsertOptions.
+	// If Insert would refuse some of the documents, InsertMany refuses these and stores
+	// the others, unless o.Ordered is set. The error is then a *BulkError that lists the
+	// refused documents. After any other error, such as a full disk or a lost server, the
+	// remaining documents are not stored. After any error, the key of a document is zero
+	// unless the document is known to be stored. A nil o means the zero InsertOptions.
 	InsertMany(ctx context.Context, collection string, docs []any, o *InsertOptions) ([]Key, error)
 
 	// Replace replaces the document that has the same _id as doc, atomically: a reader
 	// sees either the old document or the new one. The error wraps ErrNotFound if no
-	// document has the _id, ErrKey if doc has no valid _id, or ErrDocument.
+	// document has the _id, ErrKey if doc has no valid _id, and ErrDocument if doc is
+	// invalid, too large or nested too deeply.
 	Replace(ctx context.Context, collection string, doc any) error
 
 	// Swap replaces the document old by new, atomically, unless the stored document has
@@ -96,20 +99,21 @@ type Store interface {
 	//
 	// Swap returns new as it is stored, with a new revision; the package comment
 	// describes revisions. The error wraps ErrConflict if the stored document has
-	// changed, ErrNotFound if it was deleted, ErrKey if new has no _id or another one,
-	// or ErrDocument.
+	// changed, ErrNotFound if it was deleted, and ErrKey if the _id of new is missing or is
+	// not that of old. It wraps ErrDocument if old or new is invalid, too large, nested too
+	// deeply, or has a field _rev that is not an ObjectId.
 	Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error)
 
 	// SwapMany does many swaps and conditional deletes, much faster than one call of
 	// Swap for each. It does them in the order of their keys, and each independently of
 	// the others. SwapMany returns one document per swap, in the order of swaps: the new
-	// document as it is stored, or Old if that was deleted.
+	// document as it is stored, or, for a swap that deletes, Swap.Old.
 	//
-	// A swap that Swap would refuse is refused, and the others are done. The error is
-	// then a *BulkError that lists the refused swaps. Two swaps of one call cannot have
-	// the same key: the later one is refused with ErrConflict. After any other error, the
-	// remaining swaps are not done. After any error, the result of a swap is nil unless
-	// the swap is known to be done.
+	// If Swap would refuse some of the swaps, SwapMany refuses these and does the others.
+	// The error is then a *BulkError that lists the refused swaps. Two swaps of one call
+	// cannot have the same key: the later one is refused with ErrConflict. After any other
+	// error, the remaining swaps are not done. After any error, the result of a swap is nil
+	// unless the swap is known to be done.
 	SwapMany(ctx context.Context, collection string, swaps []Swap) ([]bson.Raw, error)
 
 	// Get returns the document with the key. The error wraps ErrNotFound if there is
@@ -122,18 +126,19 @@ type Store interface {
 
 	// Find returns the documents that q selects, in the order of their keys. It reads
 	// them while the caller iterates, and holds only a few megabytes of the result in
-	// memory at a time (up to 16 MiB in mongostore). If Find fails, the last element of
-	// the sequence is nil and the error. To continue later, call Find again with the key
-	// of the last document as q.After.
+	// memory at a time (up to 16 MiB in mongostore). If Find fails, the sequence ends with
+	// a nil document and the error. To continue later, call Find again with the key of the
+	// last document as q.After.
 	//
-	// Inside the loop, the caller may call any method of the Store, and may for example
-	// delete the documents that it is given.
+	// The body of the loop may call any method of the Store. It may, for example, delete
+	// each document that the loop reaches.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
 
 	// FindMany returns, for each range, the documents with a key in that range,
 	// smallest key first. If limit is above 0, it returns at most limit documents of each
 	// range. If the store is on a server, FindMany is much faster than one call of Find
-	// for each range. It holds all documents in memory, so use it for ranges that contain few.
+	// for each range. It holds all documents in memory, so use it for ranges with few
+	// documents.
 	FindMany(ctx context.Context, collection string, ranges []Range, limit int) ([][]bson.Raw, error)
 
 	// Count returns the number of documents with a key in r.
@@ -197,9 +202,11 @@ func CheckCollection(name string) error {
 	return nil
 }
 
-// BulkError is the error of [Store.InsertMany] or [Store.SwapMany] if some documents or
-// swaps were refused and the others were done. It wraps the error of each refused item:
-// errors.Is(err, ErrDuplicate), for example, reports whether any of them was a duplicate.
+// BulkError is the error of [Store.InsertMany] or [Store.SwapMany] if documents or swaps were
+// refused and nothing else failed: all other documents are stored, and all other swaps are
+// done. The exception is an ordered InsertMany, which stops at the first refused document. A
+// BulkError wraps the error of each refused item: errors.Is(err, ErrDuplicate), for example,
+// reports whether any of them was a duplicate.
 type BulkError struct {
 	// Refused lists the refused documents or swaps, sorted by Index.
 	Refused []RefusedItem
