@@ -54,7 +54,7 @@ func TestBackupInUse(t *testing.T) {
 		t.Errorf("Insert into the copy: %v", err)
 	}
 	if version := query(t, path, "PRAGMA user_version"); version[0] != "2" {
-		t.Errorf("the copy has version %v, want 1", version)
+		t.Errorf("the copy has version %v, want 2", version)
 	}
 	if _, err := os.Stat(path + ".partial"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left a partial file: %v", err)

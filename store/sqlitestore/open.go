@@ -1,7 +1,8 @@
 // Package sqlitestore is an engine of package store that keeps documents in a SQLite file. It
 // needs no installation, and several processes on one machine may share the file.
 //
-// Start with [Open], which returns a [store.Store].
+// Start with [Open], which returns a [store.Store]. PATH, below, stands for the path that was
+// passed to Open. SQLite keeps two more files next to the file at PATH: PATH-wal and PATH-shm.
 //
 // # Several processes
 //
@@ -23,24 +24,27 @@
 // # Moving the file
 //
 // If the file is deleted, moved or replaced while a store is open, the store refuses writes
-// with [store.ErrMoved]: open it again. The first process that notices that PATH does not
-// exist any more copies the latest writes into the moved file, which is then complete. A
-// process notices at its next write, or when it closes the store. If copying fails, the error
-// names the file PATH-wal: move it next to the moved file, and rename it to that file's name
-// followed by -wal. Do the same if all processes are killed before one of them notices.
+// with [store.ErrMoved]: open it again. Of a moved file, the latest writes are still in PATH-wal.
+// The first process that notices that PATH is missing copies them into the moved file, and so
+// completes it. A process notices at its next write, or when it closes the store.
+//
+// If copying fails, the error names PATH-wal. Complete the moved file yourself then: if its path
+// is now NEW, rename PATH-wal to NEW-wal before you open NEW. Do so too if all processes were
+// killed before one of them noticed the move.
 //
 // # A folder that is not writable
 //
 // With [Options.ReadOnly], a store can be opened from a read-only disk, or by a user who may not
-// write to the folder. Processes share memory in the file PATH-shm. If that does not exist
-// and cannot be created, the store reads the file as one that does not change. As soon as another
-// process begins to write, calls return an error: open the store again then. Writes that
-// are only in PATH-wal cannot be read without PATH-shm; copy the files to a writable folder.
+// write to the folder. Processes share memory in PATH-shm. If PATH-shm does not exist and cannot
+// be created, the store assumes that the file does not change. As soon as another process begins
+// to write, calls return an error: open the store again then. Writes that are only in PATH-wal
+// cannot be read without PATH-shm; copy the files to a writable folder.
 //
 // # A full disk
 //
 // A write for which there is not enough space fails and stores nothing. A delete also needs a
-// little space for the log, but can use space that the log has already allocated.
+// little space, in PATH-wal. If the disk is full, the store tries to reuse space that PATH-wal
+// already has, so a delete can succeed where an insert fails.
 //
 // # Space
 //
@@ -58,8 +62,8 @@
 // reserves, the table's name has ^0 before it. _id is an INTEGER, a REAL, a TEXT, or a BLOB
 // of 12 bytes for an ObjectId, so that SQLite orders keys as package store does, and a range
 // of keys is a search of the primary key. doc is the whole document as BSON, including its
-// _id. Other programs may change rows if they keep _id and doc consistent. PRAGMA user_version
-// is the version of this format, 1.
+// _id. Other programs may change rows if they keep _id and doc consistent and renew or remove
+// the revision, as package store requires. PRAGMA user_version is the version of this format, 2.
 package sqlitestore
 
 import (
@@ -135,8 +139,8 @@ const (
 // file wraps [fs.ErrNotExist]. A nil o means the zero Options.
 //
 // Open refuses a folder, a file that is not a SQLite database, the database of another
-// program or of a newer version of this package, and a file on a network file system. Without
-// o.ReadOnly, it also refuses a file that is not writable.
+// program, a database whose format has another version, and a file on a network file system.
+// Without o.ReadOnly, it also refuses a file that is not writable.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
 	if s.options.networkFS == nil {
