@@ -16,9 +16,9 @@
 //
 // The connection of a call may be lost because the server restarts or because a standby
 // becomes the primary. The call then connects to the host that accepts writes and tries again,
-// for 30 seconds or until its context is done. If the answer to a commit was lost, the call
-// finds out whether the commit succeeded. So no document is written twice, and an insert is
-// not refused as a duplicate of itself. Three cases remain uncertain:
+// for at most 30 seconds and only while its context is not done. If the answer to a commit was
+// lost, the call finds out whether the commit succeeded. So inserts and swaps are done only
+// once, and an insert is not refused as a duplicate of itself. Three cases remain uncertain:
 //
 //   - Delete and SwapMany: if a document that was to be deleted does not exist after the
 //     connection was lost, nobody can tell whether this call or another one deleted it. The
@@ -34,8 +34,8 @@
 //
 // Some poolers lend out a server connection for one transaction at a time, for example
 // pgbouncer with pool_mode = transaction. Open detects such a pooler; nothing has to be
-// configured. Statements are then not kept prepared, and signals (see [store.Signaler]) do not
-// arrive.
+// configured. Behind such a pooler, each call prepares its statements anew, and signals (see
+// [store.Signaler]) do not arrive.
 //
 // # The tables
 //
@@ -55,8 +55,8 @@
 // The table has the name of the collection, with two exceptions. If the name begins with ^,
 // the table's name has ^0 before it. If the name has more than 63 bytes, PostgreSQL's limit, the
 // table's name is ^2, a digest of the name, and its beginning, and the table's comment is the
-// whole name. The table ^1format holds the version of this format; Open refuses a version that
-// it does not know.
+// whole name. The table ^1format holds the version of this format, 2; Open refuses a schema with
+// another version.
 //
 // If a document is replaced many times a second, such as a record with a heartbeat, PostgreSQL
 // works best if the next version fits on the same page. SwapMany therefore sets the fillfactor of
@@ -131,13 +131,12 @@ type querier interface {
 
 // Open connects to a PostgreSQL database. uri is a PostgreSQL URL such as
 // postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS and may list several hosts.
-// PARAMETERS may be those of libpq, pool_max_conns of pgx, and oid_schema. The last one names
-// the schema of the tables; without it they are in [DefaultSchema]. Open creates nothing in the database: the
-// first insert creates the schema and a table.
+// PARAMETERS are those of libpq, those of pgxpool such as pool_max_conns, and oid_schema, which
+// names the schema of the tables. Without oid_schema, the tables are in [DefaultSchema]. Open
+// creates nothing in the database: the first insert creates the schema and a table.
 //
-// If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers,
-// if the schema belongs to another program, or if a newer version of this package has
-// written to it.
+// If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers, if
+// the schema belongs to another program, or if the format of the schema has another version.
 func Open(ctx context.Context, uri string) (*Store, error) {
 	s := &database{}
 	s.announcer.s = s
@@ -235,8 +234,8 @@ func hosts(config *pgx.ConnConfig) string {
 // signals and the orderly end of the connections are lost then.
 const closeTime = time.Second
 
-// Close closes the connections. Loops over a result of Find end with [store.ErrClosed]. If the
-// server does not answer, Close waits for at most one second. It always returns nil.
+// Close closes the connections, and always returns nil. Loops over a result of Find end with
+// [store.ErrClosed]. If the server does not answer, Close waits for at most one second.
 func (s *Store) Close() error {
 	if !s.db.life.End() {
 		return nil
