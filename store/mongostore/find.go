@@ -69,8 +69,8 @@ func (s *database) Find(ctx context.Context, collection string, q store.Query, y
 }
 
 // FindField is like [Store.Find], but the documents contain only their _id and one field. field
-// may be the path of a nested field, such as customer.ref. If field is _id, the server only reads
-// its index and not the documents.
+// may be the path of a nested field, such as customer.ref. If field is _id, the server reads only
+// the index of _id and not the documents.
 func (s *Store) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
 	fields := bson.D{{Key: field, Value: 1}}
 	return engine.Sequence(func(yield func(bson.Raw) error) error {
@@ -81,8 +81,8 @@ func (s *Store) FindField(ctx context.Context, collection, field string, q store
 	})
 }
 
-// Estimate returns the approximate number of documents in a collection, or -1 if the server does
-// not return it. It does not count the documents, so it is fast.
+// Estimate returns the approximate number of documents in a collection, without counting them,
+// which is fast. After any error it returns -1.
 func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 	if s.db.life.Check(ctx, collection) != nil {
 		return -1

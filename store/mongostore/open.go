@@ -15,22 +15,24 @@
 //
 // The server compares only the revision of a document, its field _rev, and not the whole
 // document. So a program that changes documents without this package must change the revision
-// too. If a document has no revision, its first Swap adds one as its last field and then
-// compares the rest of the document.
+// too. If a document has no revision, its first Swap reads and compares the whole document, adds
+// a revision to it as its last field, and then replaces it. If that Swap is interrupted, the
+// document may keep the added revision.
 //
 // # Documents of other programs
 //
 // Other programs may store documents whose _id cannot be a [store.Key], such as a date, a UUID
-// or a document. Only the zero Range contains these.
+// or a document. Find, Count and DeleteRange include these documents only if the Range, and
+// After in a Query, are zero.
 //
 // # Tested with
 //
 // All promises of package store were tested on FerretDB 1.24, a free server with MongoDB's
-// protocol, and not on MongoDB itself. FerretDB 1 does not change documents atomically, so in
-// the tests a proxy lets only one change run at a time; use conditional writes on MongoDB
-// only. The messages that Find and Linearizable exchange with a replica set were tested with
-// the driver and a scripted server. If OID_TEST_MONGODB is set to the URL of a MongoDB server,
-// the tests use that server.
+// protocol, and not on MongoDB itself. FerretDB 1 does not change documents atomically, so do
+// not use conditional writes with it; in the tests, a proxy lets only one change run at a time.
+// The messages that Find and Linearizable exchange with a replica set were tested with the
+// driver and a scripted server. If OID_TEST_MONGODB is set to the URL of a MongoDB server, the
+// tests use that server.
 package mongostore
 
 import (
@@ -110,10 +112,10 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 	return s, nil
 }
 
-// Linearizable returns a store that uses the same database but reads from the primary and waits
-// until a majority of the replica set has acknowledged a write, whatever the URL says.
-// [store.Linearizable] calls it. The two stores share their connections: closing one closes
-// the other.
+// Linearizable returns a store that uses the same database but, whatever the URL says, reads
+// from the primary, and returns from a write only when a majority of the replica set has
+// acknowledged it. [store.Linearizable] calls this method. The two stores share their
+// connections: closing one closes the other.
 func (s *Store) Linearizable() store.Store {
 	c := *s.db
 	c.db = c.linearizable
