@@ -145,7 +145,7 @@ func (cl *claim) expand() error {
 		err = r.err
 	}
 	if err != nil {
-		return fmt.Errorf("registry: claim %s of a pruned process: %w", cl.Key, err)
+		return fmt.Errorf("%s, the claim of a pruned process: %w", cl.Key, err)
 	}
 	p.GPID = g
 	cl.Pruned, cl.Process, cl.Member = p, processKey(g, p.Block), p.Member
