@@ -62,8 +62,8 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// ParseLabels reads labels of the form name=value. If a name is repeated, its last value
-// counts.
+// ParseLabels reads labels of the form name=value. A text of another form is an error. If a
+// name is repeated, its last value counts.
 func ParseLabels(texts []string) (map[string]string, error) {
 	all := make(map[string]string, len(texts))
 	for _, text := range texts {
@@ -76,9 +76,8 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	return all, nil
 }
 
-// RemoteOptionsOf copies the description in p to options, so that they describe a remote
-// process in the same way. p may be the result of [Describe]. The options share p's map of
-// labels.
+// RemoteOptionsOf returns options that describe a remote process as p is described. p may be
+// the result of [Describe]. The options share the map p.Labels with p.
 func RemoteOptionsOf(p *Process) RemoteOptions {
 	return RemoteOptions{
 		Name: p.Name, Host: p.Host, Version: p.Version, Labels: p.Labels, Interval: p.Interval,

@@ -13,8 +13,9 @@ var (
 	ErrCollision = errors.New("registry: another live process is recorded with the same process value")
 
 	// ErrEvidence means that no evidence id was given, or that the process cannot have
-	// created one of them: it is older than the process, from the future, or contains
-	// another host or pid.
+	// created one of the evidence ids. Such an id is older than the process or from the
+	// future, contains another pid, or is not a generated id but zero or the bound of a time
+	// range.
 	ErrEvidence = errors.New("registry: the process cannot have created the evidence id")
 
 	// ErrDescription means that a name, a version or a label contains characters that are
@@ -28,9 +29,9 @@ var (
 	// process that is not remote: its [Member] sends the heartbeats.
 	ErrSelfManaged = errors.New("registry: the process sends its own heartbeats")
 
-	// ErrCopied is wrapped by the error of [Member.Err] after a copy of this process, such
-	// as in a cloned virtual machine, was found to use the same process block. Each copy
-	// then has a new block and a new [Member.Generator].
+	// ErrCopied means that a copy of this process was found to use the same process block,
+	// for example because its virtual machine was cloned. [Member.Err] returns an error that
+	// wraps it. Each copy then has a new block and a new [Member.Generator].
 	ErrCopied = errors.New("registry: a copy of this process uses the same process block")
 
 	// ErrKey means that [RemoteOptions].Key was already used for another process.
@@ -42,11 +43,11 @@ var (
 	ErrFormat = errors.New("registry: stored by another version of oid")
 )
 
-// CollisionError lists live processes that have the same process value as another one. It
-// wraps [ErrCollision].
+// CollisionError means that other live processes have the same process value as the process
+// for which a method was called. It wraps [ErrCollision].
 type CollisionError struct {
-	Value  string      // in hexadecimal
-	Others []gpid.GPID // never empty
+	Value  string      // the process value, in hexadecimal
+	Others []gpid.GPID // the other live processes; never empty
 }
 
 // Error names the value and the first of the other processes.

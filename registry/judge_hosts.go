@@ -10,9 +10,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Classic is what an id says if its layout is classic: on which host and by which pid it
-// was created. It is given only if the host is known. An id of another layout has the
-// machine bytes of a given host with a probability of 1 in 16 million.
+// Classic is what an id says if its layout is classic: on which host and by which pid it was
+// created. An id does not show its layout: with a probability of 1 in 16 million, an id of
+// another layout has the machine bytes of a given host.
 type Classic struct {
 	Machine string // the first three bytes of the MD5 of the host's name, in hexadecimal
 	Host    string

@@ -13,7 +13,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// ErrCursor means that [Query].After is not the cursor of a page of the same query.
+// ErrCursor means that [Query].After cannot be the [Page].Next of an earlier page of the same
+// query.
 var ErrCursor = errors.New("registry: invalid cursor")
 
 // Query selects processes for [Registry.List] and [Registry.All]. A process must match
@@ -24,14 +25,14 @@ type Query struct {
 	States []State
 	// Name and Host must match exactly.
 	Name, Host string
-	// Labels must all be labels of the process, which may have further ones.
+	// Labels selects processes that have all of these labels. They may have others too.
 	Labels map[string]string
 	// Addr is the ip:port of the process's GPID.
 	Addr netip.AddrPort
 	// GPID identifies one run of a program.
 	GPID gpid.GPID
-	// Search is a text that the name, host, GPID, version, process value or a label of the
-	// process contains. Upper and lower case are the same.
+	// Search selects processes that contain this text in their name, host, GPID, version,
+	// process value or a label. Upper and lower case do not matter.
 	Search string
 
 	// Limit is the largest number of processes of a page. Default: 100.
@@ -40,14 +41,21 @@ type Query struct {
 	After string
 }
 
-// Page is one page of the processes that a query selects. Living processes are ordered by
-// block, and dead and ended ones by time, latest first. If [Query].States is empty, or Addr
-// or GPID is set, all are ordered by address and then by start time.
+// Page is one page of the processes that a query selects. Their order depends on the query.
+//
+// If [Query].States is empty, or [Query].Addr or GPID is set, all processes are ordered by the
+// text of their address and then by start time.
+//
+// Otherwise the processes come from two lists. The living list contains Alive and Late
+// processes, and Dead ones until a [Registry.Sweep] moves them to the other list. It is
+// ordered by [Process].Block, smallest first. The ended list contains the Ended and the other
+// Dead processes. It is ordered by the time of the last heartbeat, latest first. If States
+// contains Alive or Late, the living list comes first; otherwise the ended list comes first.
 type Page struct {
 	Processes []Status
-	// Next is the cursor of the next page, or empty after the last page. A page that is not
-	// the last may have fewer processes than the limit, or none, because a call reads a
-	// bounded number of records.
+	// Next is the cursor of the next page. It is empty if this is the last page. A page that
+	// is not the last may have fewer processes than the limit, or none, because a call reads
+	// a bounded number of records.
 	Next string
 }
 

@@ -18,9 +18,9 @@ type State string
 const (
 	// Alive: the kernel of this host shows the process, or its heartbeats arrive.
 	Alive State = "alive"
-	// Late: the process is on another host, and its heartbeats have stopped or its clock
-	// differs from that of this host. A long-lived [Registry] finds out whether it is alive
-	// or dead.
+	// Late: no recent heartbeat is known, but the process may be alive. Its host may have
+	// another clock than this host, or the store may not have answered. A long-lived
+	// [Registry] finds out whether the process is alive or dead.
 	Late State = "late"
 	// Dead: the process has ended or is presumed dead, but no end is recorded.
 	Dead State = "dead"
@@ -42,8 +42,8 @@ type Status struct {
 	// Presumed is set if the process is Dead only because heartbeats are missing: its death
 	// is not proven.
 	Presumed bool
-	// Successor is the later run at the same address that shows that the process is Dead,
-	// or zero.
+	// Successor is the later run at the same address, if that run shows that the process is
+	// Dead. Otherwise it is zero.
 	Successor gpid.GPID
 	// Until is the latest time at which the process may have created ids: its end if that
 	// is known, otherwise three intervals after its last heartbeat.

@@ -56,8 +56,9 @@ type Trace struct {
 	// Claimed id. Each is nil if there is none.
 	Before *Sample
 	After  *Sample
-	// CPU is the number of processors in use around that time, such as 1.5, or [Unmeasured]
-	// without two samples.
+	// CPU is how many processors the process used on average, such as 1.5, between Before
+	// and After, or between the last two samples if After is nil. If there are no two
+	// samples, it is [Unmeasured].
 	CPU float64
 }
 
@@ -207,7 +208,8 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *candidate) error {
 }
 
 // CPUUsed returns how many processors a process used on average between samples a and b. It
-// returns [Unmeasured] if a is nil, if b is not later, or if a processor time is not known.
+// returns [Unmeasured] if a is nil, if b is not later than a, or if the processor time of a or
+// b is not known. b must not be nil.
 func CPUUsed(a, b *Sample) float64 {
 	if a == nil || a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
 		return Unmeasured

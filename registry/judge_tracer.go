@@ -32,15 +32,14 @@ const (
 )
 
 // Tracer traces many ids, such as those of a log or of requests to a server. It returns the
-// traces of [Registry.Trace], but seldom asks the store, because it remembers what it has
-// read for one second:
+// traces of [Registry.Trace], but seldom asks the store, because it caches for one second:
 //
-//   - Up to 1,000 traces of Known ids and 1,000 others. Ids with the same process value and
-//     creation time share a trace.
-//   - After 16 Unknown ids, all recorded process values and hosts, if there are at most
-//     10,000 of each. An id with another process value and host is then Unknown without a
-//     call of the store, unless it was created in the last minute: its process may have
-//     registered a moment ago.
+//   - Traces: up to 1,000 of Known ids, and up to 1,000 of other ids. Ids with the same
+//     process value and creation time share a trace.
+//   - Recorded process values and hosts, all of them, if there are at most 10,000 of each.
+//     The Tracer reads them after 16 Unknown ids. An id with a process value and a host that
+//     are not among them is then Unknown without a call of the store, unless it was created
+//     in the last minute: its process may have registered a moment ago.
 //
 // A Tracer takes a few megabytes at most and starts no goroutines. Any number of goroutines
 // may share it.

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Unmeasured is the value of a number of [Load], or of [CPUUsed], that is not known.
+// Unmeasured stands for a number that is not known, in [Load] and as a result of [CPUUsed].
 const Unmeasured = -1
 
 // Load is the resource usage of a process. A number is [Unmeasured] if the system, the
@@ -50,8 +50,8 @@ const (
 	Count Unit = iota
 	// Bytes is a size.
 	Bytes
-	// Nanoseconds is processor time since the process started. Show people its rate
-	// instead, see [CPUUsed].
+	// Nanoseconds is processor time since the process started. To human readers, show its
+	// rate instead, see [CPUUsed].
 	Nanoseconds
 )
 

@@ -33,14 +33,14 @@ type Process struct {
 	Version    string            `bson:"version,omitempty"`
 	Labels     map[string]string `bson:"labels,omitempty"`
 
-	// Kernel is how the kernel identifies the process, or zero if not known.
+	// Kernel identifies the process to the kernel of its host. It is zero if not known.
 	Kernel gpid.Process `bson:"kernel"`
 	// Program distinguishes the programs that a process runs one after the other with exec,
 	// see [gpid.Process.Program]. It is 0 if not known.
 	Program uint32 `bson:"program,omitempty"`
-	// Network is the number of the process's network namespace, or 0.
+	// Network is the number of the process's network namespace. It is 0 if not known.
 	Network uint64 `bson:"network,omitempty"`
-	// EvidenceID is the first id by which the process was adopted, or zero for a process
+	// EvidenceID is the first id by which the process was adopted. It is zero for a process
 	// that registered.
 	EvidenceID objectid.ID `bson:"evidence_id,omitempty"`
 	// Adopted lists all adopted process values, such as one for each client of a driver. A
@@ -50,29 +50,31 @@ type Process struct {
 	// Remote is set if another program passes the heartbeats to [Registry.Heartbeat].
 	Remote bool `bson:"remote,omitempty"`
 
-	// From is the earliest creation time of its ids.
+	// From is the earliest creation time that ids of the process can have.
 	From time.Time `bson:"from"`
 	// Confirmed is when the registration was stored. Traces of ids that were created
 	// earlier are not certain.
 	Confirmed time.Time `bson:"confirmed"`
 	// Interval is the time between two heartbeats.
 	Interval time.Duration `bson:"interval"`
-	// Registered is when the process registered, by the clock of [Heartbeat].Monotonic.
+	// Registered is when the process registered, as the time since the boot of its host. It
+	// is 0 if not known.
 	Registered time.Duration `bson:"registered,omitempty"`
 	// Copied is zero unless the process was copied. The copy was made after this time;
 	// since then both copies may have created ids with the process value.
 	Copied time.Time `bson:"copied,omitempty"`
-	// Gone is when the kernel of the process's host showed that the process no longer ran,
-	// or zero. The process has created no ids with a later creation time.
+	// Gone is when the kernel of the process's host showed that the process no longer ran.
+	// The process has created no ids with a later creation time. Gone is zero if no kernel
+	// has shown that.
 	Gone time.Time `bson:"gone,omitempty"`
-	// Clock is by how much the clock of a remote process differs from the clock of the
-	// Registry that recorded it. It is nil if that is not known, and for processes that are
-	// not remote.
+	// Clock is by how much the clock of a remote process is ahead of the clock of the
+	// Registry that records its heartbeats; negative values mean that it is behind. Clock is
+	// nil if that is not known, and for a process that is not remote.
 	Clock *ClockOffset `bson:"clock,omitempty"`
 	// Last is the latest heartbeat.
 	Last Heartbeat `bson:"last"`
-	// Recent are the latest samples, at most six, in order of time. A process that has
-	// ended has none.
+	// Recent are the latest samples, at most six, oldest first. A process that has ended has
+	// none.
 	Recent []Sample `bson:"-"`
 	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty"`
@@ -85,7 +87,8 @@ type Process struct {
 type Heartbeat struct {
 	// Count is 1 for the first heartbeat and increases by one with each.
 	Count int64 `bson:"count"`
-	// Time is by the clock that [Process] names. It never decreases.
+	// Time is when the process sent the heartbeat, by the clock of its host, or for a remote
+	// process by the clock of the Registry that recorded it. Time never decreases.
 	Time time.Time `bson:"time"`
 	// Monotonic is the time since the boot of the process's host, or 0 if not known. Clock
 	// steps do not change it.
@@ -94,9 +97,9 @@ type Heartbeat struct {
 	Load Load `bson:"load"`
 }
 
-// ClockOffset is the smallest and the largest difference that was seen between a clock and
-// the reference clock. A positive difference means that the clock was ahead, a negative one
-// that it was behind.
+// ClockOffset is by how much a clock was ahead of the reference clock that [Process].Clock
+// names, at the least (Min) and at the most (Max). Negative values mean that the clock was
+// behind.
 type ClockOffset struct {
 	Min time.Duration `bson:"min"`
 	Max time.Duration `bson:"max"`
@@ -154,7 +157,7 @@ func (p *Process) slack() (early, late time.Duration) {
 	return max(0, -p.Clock.Min), max(0, p.Clock.Max+latency)
 }
 
-// End is the recorded end of a process. Reason is in words.
+// End is the recorded end of a process. Reason is a text for human readers.
 type End struct {
 	Time   time.Time `bson:"time"`
 	Reason string    `bson:"reason"`

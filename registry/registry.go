@@ -44,12 +44,13 @@
 // later.
 //
 // A trace is certain only if it is proven which process created the id, see [Trace].Certain. A
-// trace is a [Conflict] only if it is proven that no recorded process had the process value.
-// Ids of an adopted process are [Claimed], because nothing proves that the process created
-// its evidence ids.
+// trace is a [Conflict] only if it is proven that no recorded process had the process value
+// when the id was created. Ids of an adopted process are [Claimed], because nothing proves
+// that the process created its evidence ids.
 //
-// On the same boot of a host, the kernel or the monotonic clock decides whether a process is
-// alive, so a clock step never makes a process dead.
+// A clock step never makes a process of this host dead. If this program can see the process,
+// the kernel tells whether it is alive. Otherwise, the time since its last heartbeat decides,
+// by the monotonic clock, which runs since the host was started.
 //
 // # Limits
 //
@@ -62,12 +63,13 @@
 // store restored from a backup is not mistaken for a copy.
 //
 // Hosts have no common clock. If the heartbeats of a process on another host stop, the
-// process is [Late]. It is presumed dead after this Registry has waited for three
-// heartbeats in vain.
+// process is [Late]. It is presumed dead when this Registry has waited for three intervals
+// without seeing a new heartbeat.
 //
 // [Registry.Sweep] and [Registry.Prune] remove what is no longer needed. "oid serve" calls
-// them every 20 seconds and every hour. Without it, call Prune daily from one program.
-// docs/reference/formats.md describes the stored documents, and docs/scale.md the costs.
+// Sweep every 20 seconds and Prune every hour. Without "oid serve", call Prune daily from
+// one program. docs/reference/formats.md describes the stored documents, and docs/scale.md
+// the costs.
 package registry
 
 import (
@@ -116,9 +118,9 @@ func New(s store.Store, o *Options) *Registry {
 
 // Options configure a [Registry]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// OneHost means that only this host can reach the store. Set it for a local file: after
-	// a restart of the host, all earlier processes are then known to be dead, and not first
-	// [Late].
+	// OneHost means that only this host can reach the store. Set it if the store is a local
+	// file. After a restart of the host, all processes from before the restart are then Dead
+	// at once. Without OneHost, they are [Late] first.
 	OneHost bool
 
 	// Log receives one message when heartbeats of a member begin to fail and one when they
@@ -151,9 +153,9 @@ type RegisterOptions struct {
 	Interval time.Duration
 
 	// Offline lets the call succeed while the store cannot be reached. The member then has
-	// a random block and registers it as soon as it can. Until then it is not known whether
-	// another process has that block. If the store cannot be opened, use
-	// [store.OpenLater].
+	// a random block, and registers it as soon as the store answers. Until then it is not
+	// known whether another process has that block. If the store may be unreachable when the
+	// program opens it, open it with [store.OpenLater].
 	Offline bool
 }
 
@@ -162,7 +164,7 @@ type RegisterOptions struct {
 type AdoptOptions struct {
 	RegisterOptions
 
-	// PID of the process. Default, for Adopt: this process.
+	// PID of the process. For Adopt, 0 means this process. Describe needs a PID.
 	PID int
 	// Layout of the process's ids. With [objectid.Java] their process value is the first
 	// four bytes after the time, otherwise the first five.
@@ -180,32 +182,35 @@ type RemoteOptions struct {
 	// Host is the name of the process's host. Default: not known.
 	Host string
 
-	// Kernel, Program and Executable are the fields that [Describe] has set, if the caller
-	// is on the host of the process. Default: not known.
+	// Kernel, Program and Executable are fields of the [Process] that [Describe] returns. Set
+	// them if the caller is on the host of the process. Default: not known.
 	Kernel     gpid.Process
 	Program    uint32
 	Executable string
 
-	// Clock is what the clock of the process showed when it sent this description, or zero.
+	// Clock is what the clock of the process showed when it sent this description. Default:
+	// not known.
 	Clock time.Time
-	// Age is how long ago an adopted process was first seen, if the caller had to wait for
-	// the store. The first heartbeat has that time.
+	// Age is how long ago the caller first saw the process. Set it for AdoptRemote if the
+	// caller had to wait for the store: the process was alive then, so its first heartbeat
+	// gets that time. RegisterRemote ignores Age.
 	Age time.Duration
 
 	// Key makes the call idempotent: the first call with a key, from any Registry, records
-	// the process, and later ones return it. Use a random key. Default: each call records
-	// another process.
+	// the process, and later calls with that key return the recorded process. Use a random
+	// key. Default: each call records another process.
 	Key string
-	// StartUnknown means that the start time in the GPID is only the time of the call, so a
-	// repeated call may have another one.
+	// StartUnknown means that the start time in the GPID is only the time of the call. A
+	// repeated call with the same Key may then have another start time in the GPID. The
+	// process keeps the GPID of the first call.
 	StartUnknown bool
 }
 
-// Bounds of the interval between two heartbeats. The lower one keeps a mistyped
-// interval from flooding the store.
+// Bounds of the interval between two heartbeats. MinInterval keeps a mistyped interval from
+// flooding the store.
 const (
 	MinInterval = 100 * time.Millisecond
-	MaxInterval = keepSamples
+	MaxInterval = keepSamples // 7 days
 )
 
 const (

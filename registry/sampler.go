@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// ProcessEnded is the reason in [End] if the kernel has shown that the process no longer
-// runs.
+// ProcessEnded is the [End].Reason of a process if the kernel has shown that the process no
+// longer runs. [Process.Measure] returns it too.
 const ProcessEnded = "process ended"
 
 // replaced is the reason in [End] if the process has started another program with exec.
@@ -29,9 +29,10 @@ func endOf(err error) string {
 	return string(end)
 }
 
-// Measure returns the load of p, a process of this host. Of p only Kernel and Program are
-// used, see [Describe]. If the kernel shows that p has ended, end is the reason, otherwise
-// it is empty. Numbers that cannot be read are [Unmeasured].
+// Measure returns the load of p, which must be a process of this host. Measure uses only
+// p.Kernel and p.Program, which [Describe] sets. If the kernel shows that p has ended, end is
+// the reason, such as [ProcessEnded]; otherwise end is empty. Numbers that cannot be read are
+// [Unmeasured].
 func (p *Process) Measure() (load Load, end string) {
 	load, err := (&sampler{root: "/proc", kernel: p.Kernel, program: p.Program}).take()
 	return load, endOf(err)

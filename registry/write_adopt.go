@@ -14,8 +14,9 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Check returns one [Adopted] value for each different process value of the evidence ids,
-// without recording anything. p is a process of [Describe]. The error wraps [ErrEvidence].
+// Check finds out whether p, a result of [Describe], can be adopted by the evidence ids. It
+// records nothing. It returns one [Adopted] for each different process value of the ids. If p
+// cannot have created one of the ids, or if there are none, the error wraps [ErrEvidence].
 func (p Process) Check(evidence []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
 	err := p.adopt(evidence, layout, p.started(), time.Now())
 	return p.Adopted, err
@@ -105,9 +106,11 @@ func (p *Process) pids() []int {
 
 // AddEvidence records further process values of a member by evidence ids, such as ids of
 // another client of the process. layout is the layout of these ids. Another program may
-// have registered the member. With a [*CollisionError] the values are recorded, too.
-// Otherwise the error wraps [ErrEvidence], [ErrEnded], or [store.ErrNotFound] if the member
-// is not recorded.
+// have registered the member.
+//
+// If the error is a [*CollisionError], the values are recorded. The error wraps
+// [store.ErrNotFound] if the member is not recorded, [ErrEnded] if its process has ended or is
+// proven to be dead, and [ErrEvidence] if the process cannot have created the ids.
 func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []objectid.ID, layout objectid.Layout) (Process, error) {
 	m, err := r.member(ctx, k)
 	if err != nil {

@@ -18,9 +18,10 @@ import (
 
 // Heartbeats records heartbeats of many remote processes with few calls of the store. The
 // result has one element for each heartbeat: nil, or the error that [Registry.Heartbeat]
-// would return. Heartbeats of the same process must be in order of time. Calls are fastest
-// if one Registry always gets the heartbeats of the same processes, because it remembers
-// what it has stored for them. They check for collisions less often than Heartbeat.
+// would return. Heartbeats of the same process must be in order of time. Heartbeats is fastest
+// if one Registry always gets the heartbeats of the same processes, because the Registry
+// remembers what it has stored for them. Heartbeats looks for collisions less often than
+// [Registry.Heartbeat] does.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
 	order := make([]int, len(beats)) // of keys, in which a store is the fastest

@@ -63,10 +63,11 @@ func (m *Member) start(ctx context.Context) (*Member, error) {
 // member that registered offline, this holds once it is recorded.
 //
 // If the process is copied, both copies create the same ids until a heartbeat detects the
-// copy, and then each has another generator, see [ErrCopied]. A program that may be copied
-// must call Generator for each id. Reseed of the generator, which also happens
-// when the clock jumps, does not change the block. It makes the member send a heartbeat at
-// once.
+// copy. Each copy then has another generator, see [ErrCopied]. So a program that may be copied
+// must call Generator for each id.
+//
+// A call of the generator's Reseed, or a jump of the clock, does not change the block. It
+// makes the member send a heartbeat at once, which detects a copy.
 func (m *Member) Generator() *objectid.Generator {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,15 +132,17 @@ func (m *Member) Done() <-chan struct{} { return m.done }
 
 // End records the end of the process with its reason, and stops the heartbeats. Call it
 // before you close the store. Do not use the generator of the member afterwards: traces of
-// its ids would be conflicts. If the store fails, End may be called again. After a
-// successful End, further calls return [ErrEnded].
+// ids that it generates then would be conflicts. If the store fails, End may be called again.
+// After a successful End, further calls return [ErrEnded].
 func (m *Member) End(ctx context.Context, reason string) error {
 	return m.finish(ctx, &End{Reason: reason})
 }
 
-// Detach stops the heartbeats without recording an end, because the adopted process
-// continues. On the same host the process is still known to be alive. Errors are those of
-// End.
+// Detach sends a last heartbeat and stops the heartbeats, but records no end. Call it when an
+// adopted process continues after this program. Programs on the host of the process still see
+// that the process is alive; on other hosts it becomes [Late] and is then presumed dead. If
+// the store fails, Detach may be called again. After a successful Detach or End, further calls
+// return [ErrEnded].
 func (m *Member) Detach(ctx context.Context) error { return m.finish(ctx, nil) }
 
 func (m *Member) finish(ctx context.Context, end *End) error {

@@ -19,8 +19,8 @@ import (
 // may register more than once: each member has its own block.
 //
 // ctx bounds the call and not the life of the member. If the store cannot be reached,
-// Register fails, or with o.Offline it returns, after one interval at most, a member that
-// registers later. The error wraps [gpid.ErrInvalid] for an invalid o.Addr, and
+// Register fails. If o.Offline is set, Register instead returns, after at most one interval,
+// a member that registers later. The error wraps [gpid.ErrInvalid] for an invalid o.Addr, and
 // [ErrDescription] for an invalid name, version or label.
 func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
 	o = cmp.Or(o, &RegisterOptions{})
@@ -32,17 +32,19 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 }
 
 // Adopt records a process that creates its ids with any driver, in any language. evidence
-// has one id of each of its process values, such as one for each client of the driver. All
-// ids of the process are traced to it, including earlier ones. The process is this one
-// or, on Linux, any process of this host, see o.PID. The heartbeats of the member contain
-// the load of that process, and stop when it ends. The same process may be adopted more
-// than once.
+// must contain one id for each process value of the process, such as one for each client of
+// the driver. All ids of the process are traced to it, including earlier ones. The process is
+// this one or, on Linux, any process of this host, see o.PID. The heartbeats of the member
+// contain the load of the adopted process, and stop when that process ends. The same process
+// may be adopted more than once.
 //
-// Traces of its ids are [Claimed], never Known. [Evidence] says what supports the claim.
+// Traces of ids of the process are [Claimed], never Known. [Adopted].Evidence says how
+// strong the claim is.
 //
-// With a [*CollisionError] the member is valid: another live process has the same process
-// value, and both are recorded. The error may also wrap [ErrEvidence] or
-// [gpid.ErrNoProcess]. Otherwise Adopt is like [Registry.Register].
+// If the error is a [*CollisionError], the member is valid: another live process has the
+// same process value, and both are recorded. The error wraps [ErrEvidence] if the process
+// cannot have created the evidence ids, and [gpid.ErrNoProcess] if no process has the pid
+// o.PID. For other errors, ctx and o.Offline, see [Registry.Register].
 func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOptions) (*Member, error) {
 	opts := *cmp.Or(o, &AdoptOptions{})
 	self := opts.PID == 0 || opts.PID == os.Getpid()
@@ -89,9 +91,10 @@ func (r *Registry) self(o *RegisterOptions) (Process, error) {
 	return r.here.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
 }
 
-// Describe returns what the kernel shows of process o.PID, together with what o says.
-// Nothing is recorded. It works on Linux only. The error wraps [gpid.ErrNoProcess] if there
-// is no such process, [gpid.ErrInvalid] for an invalid o.Addr, or [ErrDescription].
+// Describe returns what the kernel shows of the process with the pid o.PID, together with
+// what o says. Nothing is recorded. Describe works on Linux only. The error wraps
+// [gpid.ErrNoProcess] if there is no such process, [gpid.ErrInvalid] for an invalid o.Addr,
+// and [ErrDescription] for an invalid name, version or label.
 func Describe(o *AdoptOptions) (Process, error) {
 	o = new(*cmp.Or(o, &AdoptOptions{}))
 	kernel, err := gpid.ProcessOf(o.PID)

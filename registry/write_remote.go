@@ -19,16 +19,19 @@ import (
 // HTTP API in another language. It claims a process block that no other process ever had,
 // and returns it in [Process].Block. The caller passes each heartbeat of the process to
 // [Registry.Heartbeat], with [Process.Key]; nothing else shows that the process is alive.
-// Each call records another process, even with the same GPID, unless o.Key is set. The
-// error wraps [ErrDescription], or, with o.Key, [ErrKey] or [ErrEnded].
+// Each call records another process, even with the same GPID, unless o.Key is set.
+//
+// The error wraps [ErrDescription] for an invalid name, version or label. With o.Key, it wraps
+// [ErrKey] if the key was used for another process, and [ErrEnded] if the process that an
+// earlier call recorded has ended.
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(*Process) error { return nil })
 }
 
-// AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with a
-// driver. evidence has one id of each of its process values; layout is the layout of the
-// ids. The error may wrap [ErrEvidence], too. With a [*CollisionError] the process is
-// recorded.
+// AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with a driver.
+// evidence must contain one id for each process value of the process; layout is the layout of
+// the ids. The error wraps [ErrEvidence] if the process cannot have created the ids. If the
+// error is a [*CollisionError], the process is recorded.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
 	return r.recordRemote(ctx, g, o, func(p *Process) error {
 		err := p.adopt(evidence, layout, p.GPID.Start(), wall(r.options.Now))
@@ -143,17 +146,20 @@ func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, e
 }
 
 // Heartbeat records a heartbeat of a remote process with its load. clock is what the clock
-// of the process showed when it sent the heartbeat, or the zero time. Any Registry of the
-// same store may record it. The error wraps [store.ErrNotFound] if the process has to
-// register again: the member is not recorded, or its claim was lost and its block belongs
-// to another process. It wraps [ErrEnded] if the process has ended, and [ErrSelfManaged] if
-// it is not remote. With a [*CollisionError] the heartbeat is recorded.
+// of the process showed when it sent the heartbeat; the zero time means that this is not
+// known. Any Registry of the same store may record the heartbeat.
+//
+// The error wraps [store.ErrNotFound] if the process has to register again: the member is
+// not recorded, or its claim was lost and its block belongs to another process. The error
+// wraps [ErrEnded] if the process has ended, and [ErrSelfManaged] if it is not remote. If the
+// error is a [*CollisionError], the heartbeat is recorded.
 func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock time.Time) (Process, error) {
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Load: load, Clock: clock}, nil)
 }
 
-// End records that a remote process ended for a reason, in words, some time ago. That may
-// be before its registration. The errors are those of [Registry.Heartbeat].
+// End records that a remote process ended. reason is a text for human readers. age is how
+// long ago the process ended; the process may even have ended before it was registered. The
+// errors are those of [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, k MemberKey, reason string, age time.Duration) (Process, error) {
 	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Age: age}, &End{Reason: reason})
 }
@@ -193,10 +199,10 @@ func (c *recorder) sentAgo(b *RemoteHeartbeat) {
 type RemoteHeartbeat struct {
 	Member MemberKey
 	Load   Load
-	// Clock is what the clock of the process showed when it sent the heartbeat, or the zero
-	// time.
+	// Clock is what the clock of the process showed when it sent the heartbeat. The zero time
+	// means that this is not known.
 	Clock time.Time
-	// Age is how long ago the process sent the heartbeat, for example because the store
-	// could not be reached since.
+	// Age is how long ago the process sent the heartbeat. Set it if the heartbeat had to
+	// wait, for example until the store could be reached.
 	Age time.Duration
 }
