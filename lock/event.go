@@ -30,7 +30,7 @@ const (
 // Event is something that happened to a lock in this process. A Locker passes its events to
 // the function Events in the Options of the engine. That function must return soon. If it
 // panics within Acquire, TryAcquire or Release, the panic leaves that call, and the lock is
-// not held afterwards.
+// not held afterwards. While a call of a Locker from [Slots] waits, a panic ends the program.
 //
 // Each call of Acquire or TryAcquire has a new owner, which becomes the owner of its lease. The
 // events of one owner come one at a time and in this order:

@@ -111,6 +111,12 @@ func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*L
 		inQueue.TTL = turnTTL
 	}
 	var lease *Lease
+	panics := true
+	defer func() {
+		if panics && lease != nil { // the function for events did, when turn was released
+			_ = lease.Release() // after an error it ends with its TTL
+		}
+	}()
 	for lease == nil {
 		err := Do(ctx, s.Locker, queueName(name), func(first context.Context, turn *Lease) error {
 			n, err := recordedSlots(first, s.Locker, name)
@@ -131,6 +137,7 @@ func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*L
 			return nil, err
 		}
 	}
+	panics = false
 	return s.exclude(ctx, name, lease)
 }
 

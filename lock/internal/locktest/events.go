@@ -342,4 +342,8 @@ func testEventsThatPanic(t testing.TB, open func() lock.Locker) {
 	}
 	release(t, lease)
 	release(t, acquire(t, b, "job"))
+	j.panicAt(t, lock.EventReleased, func() { _, _ = lock.Slots(a, 3).Acquire(ctx, "job", nil) }) // of the queue
+	if held := testenv.Must(lock.HeldSlots(t.Context(), b, "job"))(t); len(held) > 0 {
+		t.Errorf("after the panic slots are held: %+v", held)
+	}
 }
