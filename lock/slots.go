@@ -101,7 +101,7 @@ func (s *slots) check(name string) error {
 }
 
 // Acquire takes a slot, waiting for it as long as ctx allows, see [Slots].
-func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error) {
+func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (out *Lease, _ error) {
 	if err := s.check(name); err != nil {
 		return nil, err
 	}
@@ -111,9 +111,8 @@ func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*L
 		inQueue.TTL = turnTTL
 	}
 	var lease *Lease
-	panics := true
 	defer func() {
-		if panics && lease != nil { // the function for events did, when turn was released
+		if out == nil && lease != nil { // the function for events panics, because turn was released
 			_ = lease.Release() // after an error it ends with its TTL
 		}
 	}()
@@ -137,7 +136,6 @@ func (s *slots) Acquire(ctx context.Context, name string, o *AcquireOptions) (*L
 			return nil, err
 		}
 	}
-	panics = false
 	return s.exclude(ctx, name, lease)
 }
 
