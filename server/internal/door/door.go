@@ -195,22 +195,14 @@ func wellFormed(query string) bool {
 
 // Limits are those of package server, which documents them, with a value in each field.
 type Limits struct {
-	Connections int
-	PerAddress  int
-	Requests    int
-	Memory      int64
-	Uploads     int
-	Upload      int64
-	Unpacked    int64
-	UploadIDs   int64
-	Body        int64
+	Connections, PerAddress, Requests int
 
-	Header     time.Duration
-	Request    time.Duration
-	Response   time.Duration
-	Idle       time.Duration
-	UploadTime time.Duration
-	Store      time.Duration
+	Memory  int64
+	Uploads int
+
+	Upload, Unpacked, UploadIDs, Body int64
+
+	Header, Request, Response, Idle, UploadTime, Store time.Duration
 }
 
 // Errors about requests. Clients see their texts.
