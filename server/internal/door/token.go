@@ -64,8 +64,6 @@ var alphabets = []alphabet{
 	{"letters, digits and -._~+/", "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~+/", 22}, // with = at the end, those of RFC 6750
 }
 
-var uuid = regexp.MustCompile("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
-
 // faultOf returns why a value cannot be a token with 128 random bits, or "". It cannot tell
 // whether the value was made at random.
 func faultOf(value string) string {
@@ -83,7 +81,7 @@ func faultOf(value string) string {
 	switch {
 	case foreign != "":
 		return fmt.Sprintf("%U at offset %d cannot be in a token; want %s, and = at the end only", []rune(foreign)[0], len(value)-len(foreign), alphabets[last].name)
-	case uuid.MatchString(value):
+	case regexp.MustCompile("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$").MatchString(value):
 		return "it is a UUID, of which at most 122 bits are random, want 128"
 	case len(bare) < alphabets[i].least:
 		return fmt.Sprintf("it has %d %s, want %d or more", len(bare), alphabets[i].name, alphabets[i].least)
