@@ -195,12 +195,13 @@ func (s *slots) wait(ctx context.Context, name string, o *AcquireOptions) (*Leas
 		calls.Go(func() {
 			lease, err := s.Locker.Acquire(waiting, slotName(name, slot), o)
 			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case first == nil && why == nil:
+			chosen := first == nil && why == nil
+			if chosen {
 				first, why = lease, err
 				stop()
-			case err == nil:
+			}
+			mu.Unlock()
+			if !chosen && err == nil {
 				_ = lease.Release() // after an error it ends with its TTL
 			}
 		})
