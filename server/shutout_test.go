@@ -148,7 +148,8 @@ func oneByteBodies(ctx context.Context, url string) {
 }
 
 func deafReaders(ctx context.Context, url string) {
-	hold(ctx, url, 600, strings.Repeat(manyIDs, 50), true)
+	ask := strings.Replace(manyIDs, "Content-Type", "Accept: text/plain\r\nContent-Type", 1)
+	hold(ctx, url, 600, strings.Repeat(ask, 50), true)
 }
 
 // bomb is a gigabyte of newlines after one id: a part in gzip format, and 1024 times the
