@@ -85,8 +85,8 @@ type Report struct {
 	Gaps         int64
 	TopProcesses []Process
 
-	// Doubts are about breaks of counters for which the census cannot tell whether they
-	// are a fault. The kind with the most processes comes first.
+	// Doubts are the kinds of breaks in counters that may be faults or may be harmless: the
+	// census cannot tell. The kind with the most processes comes first.
 	Doubts []Doubt
 
 	// Events are in order of time.

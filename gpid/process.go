@@ -78,8 +78,8 @@ func (p Process) stat() (stat, error) {
 	return readStat(proc, p.PID)
 }
 
-// Program returns a number that stands for the program that p runs. Each exec changes the
-// number. It is 0 if p belongs to another user and the kernel hides its addresses from the
+// Program returns a number that changes when p calls exec. Compare it only with earlier numbers
+// of p: another process that runs the same program has another number. It is 0 if p belongs to another user and the kernel hides its addresses from the
 // caller. If p has ended, the error wraps [ErrNoProcess]. All other errors are those of
 // [Process.Alive].
 //
@@ -101,8 +101,8 @@ func (p Process) Program() (uint32, error) {
 // the true start. It is calculated from the present wall clock of this host, so a clock step
 // changes it: do not identify a process by this time.
 //
-// The errors are those of [Process.Alive], except that p may belong to another PID namespace of
-// the caller's boot.
+// The errors are those of [Process.Alive], but another PID namespace of the caller's boot is no
+// error.
 func (p Process) Started() (time.Time, error) {
 	proc, here, err := system()
 	if err != nil {

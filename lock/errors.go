@@ -28,7 +28,7 @@ var (
 	ErrInvalid = errors.New("lock: invalid")
 
 	// ErrBetween: [Once] cannot tell which of two ticks the call is for.
-	ErrBetween = errors.New("lock: between two ticks")
+	ErrBetween = errors.New("lock: the time is between two ticks")
 
 	// ErrTooLate: [Once] does not run the tick any more, because too many later ticks are due.
 	ErrTooLate = errors.New("lock: too late for the tick")

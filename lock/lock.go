@@ -71,10 +71,10 @@ type AcquireOptions struct {
 	// Default: none.
 	Command string
 	// Group says that a process group, for example that of a command, does work under the
-	// lock and may outlive this process; name the group with [Lease.SetGroup]. If this process
-	// dies, a waiter on its host gets the lock before the TTL has passed, but with Group only
-	// once the group has ended too. After the TTL any waiter gets the lock, even if the group
-	// still runs. filelock has no TTL: its package comment says what Group does there.
+	// lock and may outlive this process; name the group with [Lease.SetGroup]. Without Group,
+	// a waiter on the same host gets the lock as soon as this process has died. With Group, it
+	// gets the lock when the group has ended too or the TTL has passed, whichever comes first.
+	// filelock has no TTL: its package comment says what Group does there.
 	Group bool
 }
 

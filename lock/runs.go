@@ -60,7 +60,8 @@ type Run struct {
 	// First reports that no earlier run was recorded under this name: this is the first run,
 	// or the backend has lost the record.
 	First bool
-	// Here reports whether the call of [Once] that returned this Run made the attempt.
+	// Here reports whether this call of [Once] ran the function itself. If it is false, the
+	// Run describes a run of another call.
 	Here bool
 }
 

@@ -95,7 +95,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Hex is an [ID] stored as text. Both types scan text and binary columns.
+// Hex is an [ID] that SQL stores as text. Both scan text and binary columns.
 type Hex struct{ ID }
 
 // Value returns the digits, or NULL for the zero ID.

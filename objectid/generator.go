@@ -34,7 +34,7 @@ type Options struct {
 	// limit.
 	MaxLead time.Duration
 
-	// Now must return the time, which may jump. It must be safe for concurrent use.
+	// Now must return the time and be safe for concurrent use. The time may jump.
 	// Default: the system clock.
 	Now func() time.Time
 }

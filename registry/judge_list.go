@@ -29,7 +29,7 @@ type Query struct {
 	Labels map[string]string
 	// Addr is the ip:port of the process's GPID.
 	Addr netip.AddrPort
-	// GPID identifies one run of a program.
+	// GPID selects the process with this gpid, which is one run of a program.
 	GPID gpid.GPID
 	// Search selects processes that contain this text in their name, host, GPID, version,
 	// process value or a label. Upper and lower case do not matter.

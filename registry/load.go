@@ -31,7 +31,8 @@ type Load struct {
 type LoadField struct {
 	// Name is the JSON name of the number in the HTTP API.
 	Name string
-	// Title is the name that human readers see. For the unit [Count] it is a plural that ends in s.
+	// Title is the name that human readers see. For the unit [Count] it is a plural, such as
+	// "threads"; without its last s it is the singular.
 	Title string
 	Unit  Unit
 	// Of returns a pointer to the number in a load.

@@ -28,7 +28,7 @@ type censusInput struct {
 	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive. Default: all."`
 	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"Format of the upload. Default: recognized from its content."`
 	Since      string `query:"since" maxLength:"100" doc:"Count only ids created since this time, or in a duration up to now."`
-	From       string `query:"from" maxLength:"100" doc:"Count only ids created from this time on, in place of since."`
+	From       string `query:"from" maxLength:"100" doc:"Count only ids created from this time on. Send either this or since."`
 	To         string `query:"to" maxLength:"100" doc:"Count only ids created before this time."`
 	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Length of the timeline's buckets. Default: chosen to fit the data."`
 	Zone       string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`

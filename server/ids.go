@@ -222,7 +222,7 @@ func zoneOf(name string) (*time.Location, error) {
 
 type rangeInput struct {
 	Since   string `query:"since" maxLength:"100" example:"24h" doc:"Ids since this time, or in a duration up to now."`
-	From    string `query:"from" maxLength:"100" doc:"Ids from this time on, in place of since. It is rounded down to a second."`
+	From    string `query:"from" maxLength:"100" doc:"Ids from this time on. Send either this or since. The time is rounded down to a second."`
 	To      string `query:"to" maxLength:"100" doc:"Ids from before this time. It is rounded up to a second. Default: no end."`
 	Column  string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in SQL queries. It is inserted unchanged."`
 	Process string `query:"process" maxLength:"10" example:"bcf86cd799" doc:"A process value (10 hexadecimal digits) or process block (8). The queries then match only ids with it. Query languages that cannot express that are left out. Default: any process."`

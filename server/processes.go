@@ -139,7 +139,7 @@ type historyInput struct {
 	Member registry.MemberKey `query:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Only the member with this key. Default: all members with the GPID."`
 	Since  string             `query:"since" maxLength:"100" default:"24h" doc:"The load since this time, or in a duration up to now."`
 	To     string             `query:"to" maxLength:"100" doc:"The load before this time. Default: up to now."`
-	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"Maximum number of load samples. It is exceeded if several members have a sample of the same time."`
+	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"Maximum number of load samples. More are returned if several members have a sample of the same time."`
 }
 
 var getProcess = describe(tagProcesses, "getProcess", "Get a process with its history",

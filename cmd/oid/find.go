@@ -29,7 +29,7 @@ func newFindCommand(std streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "find COLLECTION",
-		Short: "List documents by creation time",
+		Short: "List documents, or those of a time range",
 		Long:  findHelp,
 		Example: `  oid find events --since 24h
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,

@@ -60,7 +60,7 @@ func newTopics() []*cobra.Command {
 		{Use: "census-sources", Short: "What a census reads", Long: censusSourcesHelp},
 		{Use: "census-report", Short: "What a census reports", Long: censusReportHelp},
 		{Use: "lock-command", Short: "How a command runs under a lock", Long: lockCommandHelp},
-		{Use: "lock-ticks", Short: "One run for several hosts", Long: onceHelp},
+		{Use: "lock-ticks", Short: "Run a job on only one of several hosts", Long: onceHelp},
 		{Use: "lock-slots", Short: "Locks with several holders", Long: slotsHelp},
 	}
 }

@@ -242,7 +242,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	}
 	switch {
 	case errors.Is(err, ErrRefused):
-		a.Log.Warn("a process is not recorded", "gpid", q.GPID, "error", err)
+		a.Log.Warn("a process cannot be recorded", "gpid", q.GPID, "error", err)
 		a.finish(p, err)
 	case errors.Is(err, ErrForgotten) && ends: // perhaps because its end was recorded just before an earlier agent was killed
 		a.finish(p, nil)

@@ -19,7 +19,7 @@ import (
 )
 
 // errShort means that a document ends too early.
-var errShort = errors.New("it ends in the middle")
+var errShort = errors.New("the data ends before the document does")
 
 // Walk is a position in a document, at first before its first element. The slices that its
 // methods return are parts of the document. Only one goroutine at a time may use a Walk.

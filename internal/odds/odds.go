@@ -58,7 +58,7 @@ func Parse(processes, rate, over, layout string) (q Question, err error) {
 	}
 	d, err := timerange.Duration(over, time.Now())
 	if err != nil || d < time.Second {
-		return q, fmt.Errorf("over %q: want a duration of a second or more, such as 12h or 365d", over)
+		return q, fmt.Errorf("time span %q: want a duration of a second or more, such as 12h or 365d", over)
 	}
 	q.Seconds = d.Seconds()
 	return q, nil

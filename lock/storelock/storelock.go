@@ -80,10 +80,9 @@ type Options struct {
 // collection.
 //
 // Until the store has answered this Locker for the first time, Acquire returns an error of the
-// store at once; after that it retries. If a holder dies on another host, its lock becomes
-// free only when an Acquire that waits has seen no renewal for the TTL and takes the lock
-// over. Until then, even long after the TTL, Status shows the dead holder and TryAcquire finds
-// the lock held. After the Locker is closed, Release still works, as long as the store is
+// store at once; after that it retries. If a holder dies on another host, its lock does
+// not expire by itself: an Acquire that waits takes it after it has seen no renewal for the
+// TTL. Before that, Status shows the dead holder and TryAcquire finds the lock held. After the Locker is closed, Release still works, as long as the store is
 // open.
 type Locker struct {
 	lock.Locker // all methods

@@ -35,8 +35,8 @@ type Options struct {
 
 	// Prefix is the text before each sealed id, such as "order_". It may contain ASCII
 	// letters, digits and the characters - _ . and ~. Open refuses a text that does not
-	// begin with the Prefix. The Prefix does not protect the ids; the Kind does. Default:
-	// none.
+	// begin with the Prefix. Anybody can replace the Prefix: only the Kind prevents that an
+	// id opens as one of another kind. Default: none.
 	Prefix string
 }
 

@@ -152,7 +152,7 @@ type Doubt struct {
 	Kind      string           `json:"kind"`
 	Processes int64            `json:"processes" doc:"How many processes the doubt concerns."`
 	Reason    string           `json:"reason" doc:"What cannot be told, and why."`
-	Examples  []FindingExample `json:"examples" nullable:"false" doc:"Ids of some of these processes."`
+	Examples  []FindingExample `json:"examples" nullable:"false" doc:"Examples of ids that some of these processes created."`
 }
 
 // FindingExample is an id that shows a finding or a doubt.

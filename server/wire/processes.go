@@ -182,7 +182,7 @@ type HeartbeatResults struct {
 // HeartbeatProblem says what is wrong with one of many heartbeats.
 type HeartbeatProblem struct {
 	Member string   `json:"member"`
-	Status int      `json:"status" doc:"HTTP status of this heartbeat. 409 with rivals means that the heartbeat is recorded, but the process is in a collision. With all other statuses the heartbeat is not recorded. After 404, and after 409 without rivals, register again."`
+	Status int      `json:"status" doc:"HTTP status of this heartbeat. 409 with rivals means that the heartbeat is recorded, but the process is in a collision. Otherwise the heartbeat is not recorded. After 404, and after 409 without rivals, register again."`
 	Detail string   `json:"detail"`
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value. If there are any, the process is in a collision. Its heartbeat is recorded nevertheless."`
 }

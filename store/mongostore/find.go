@@ -82,7 +82,7 @@ func (s *Store) FindField(ctx context.Context, collection, field string, q store
 }
 
 // Estimate returns the approximate number of documents in a collection, without counting them,
-// which is fast. After any error it returns -1.
+// which is fast. If it fails, it returns -1.
 func (s *Store) Estimate(ctx context.Context, collection string) int64 {
 	if s.db.life.Check(ctx, collection) != nil {
 		return -1

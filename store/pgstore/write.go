@@ -42,7 +42,7 @@ func (s *database) exec(ctx context.Context, text string, args ...any) (n int64,
 // otherwise.
 func maybeDeleted(what string, unclear bool) error {
 	if unclear {
-		return fmt.Errorf("%w: %s: the connection was lost during the call, which may itself have deleted the document", store.ErrNotFound, what)
+		return fmt.Errorf("%w: %s: the connection was lost during the call; this call may have deleted the document, or it did not exist", store.ErrNotFound, what)
 	}
 	return nil
 }
