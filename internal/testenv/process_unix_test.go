@@ -70,9 +70,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	if err := gone(pid)(); err == nil {
 		t.Fatal("the server is gone before its parent")
 	}
-	if err := child.Process.Kill(); err != nil { // SIGKILL
-		t.Fatal(err)
-	}
+	testenv.NoError(t, child.Process.Kill()) // SIGKILL
 	testenv.Await(t, "server gone", gone(pid))
 }
 

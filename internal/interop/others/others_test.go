@@ -33,11 +33,8 @@ func TestGORM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(&order{}); err != nil {
-		t.Fatal(err)
-	}
 	stored := order{ID: objectid.New(), Text: objectid.Hex{ID: objectid.New()}, Item: "tea"}
-	if err := db.Create(&stored).Error; err != nil {
+	if err := errors.Join(db.AutoMigrate(&order{}), db.Create(&stored).Error); err != nil {
 		t.Fatal(err)
 	}
 	var found order

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
@@ -96,11 +97,7 @@ func faultOf(before []lock.Event, e lock.Event) string {
 }
 
 func kinds(events []lock.Event) string {
-	all := make([]lock.EventKind, len(events))
-	for i, e := range events {
-		all[i] = e.Kind
-	}
-	return fmt.Sprint(all)
+	return fmt.Sprint(each.Of(events, func(e lock.Event) lock.EventKind { return e.Kind }))
 }
 
 // of returns the events of an owner.
@@ -196,10 +193,9 @@ func (j *journal) want(t testing.TB, o lock.Owner, want ...lock.EventKind) {
 }
 
 // waiters returns the owners of calls that have reported EventWaiting.
-func (j *journal) waiters() []lock.Owner {
+func (j *journal) waiters() (all []lock.Owner) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var all []lock.Owner
 	for owner, events := range j.told {
 		if events[0].Kind == lock.EventWaiting {
 			all = append(all, owner)
@@ -209,11 +205,9 @@ func (j *journal) waiters() []lock.Owner {
 }
 
 // awaitWaiters waits until n calls have reported EventWaiting.
-func (j *journal) awaitWaiters(t testing.TB, n int) []lock.Owner {
+func (j *journal) awaitWaiters(t testing.TB, n int) (all []lock.Owner) {
 	t.Helper()
-	within(func() bool { return len(j.waiters()) >= n })
-	all := j.waiters()
-	if len(all) != n {
+	if !within(func() bool { all = j.waiters(); return len(all) >= n }) || len(all) != n {
 		t.Fatalf("%d calls have reported that they wait, want %d", len(all), n)
 	}
 	return all
@@ -302,15 +296,14 @@ func testEventsOfALostLease(t testing.TB, open func() lock.Locker) {
 // unless that panic leaves f.
 func (j *journal) panicAt(t testing.TB, kind lock.EventKind, f func()) {
 	t.Helper()
-	set := func(kind lock.EventKind) {
+	j.mu.Lock()
+	j.panics = kind
+	j.mu.Unlock()
+	defer func() {
+		got := recover()
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.panics = kind
-	}
-	set(kind)
-	defer set("")
-	defer func() {
-		if got := recover(); got != kind {
+		if j.panics = ""; got != kind {
 			t.Errorf("a function for events that panics at %s: the call ended with %v", kind, got)
 		}
 	}()

@@ -95,8 +95,7 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	const n, workers, turns = 3, 8, 6
 	ctx, moved, stop := untilStuck(t)
 	defer stop()
-	var holders, done atomic.Int32
-	var most atomic.Int32
+	var holders, done, most atomic.Int32
 	var used [n]atomic.Bool
 	var fences [n]fences
 	var wg sync.WaitGroup

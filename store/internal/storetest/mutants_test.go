@@ -207,9 +207,7 @@ func TestMutants(t *testing.T) {
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
 		before := flag.Lookup(name).Value.String()
 		defer flag.Set(name, before)
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, flag.Set(name, value))
 	}
 	all := mutants()
 	for _, c := range checks(Options{}) {
