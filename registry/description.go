@@ -48,7 +48,7 @@ func checkPrintable(what, text string) error {
 	return nil
 }
 
-// unprintable reports whether r is hidden, or stands for a byte that is not UTF-8.
+// unprintable reports whether r is hidden, or is what Go reads for a byte that is not UTF-8.
 func unprintable(r rune) bool { return hidden.Rune(r) || r == '\uFFFD' }
 
 // printable replaces the characters that checkDescription refuses by question marks. It is

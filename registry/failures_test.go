@@ -197,6 +197,28 @@ func TestHeartbeatsThatAreNotStored(t *testing.T) {
 	}
 }
 
+// Load samples that cannot be stored fail the heartbeats that bring them: the error names the
+// registry once, and the samples.
+func TestSamplesThatAreNotStored(t *testing.T) {
+	t.Parallel()
+	f := &faulty{Store: newStore(t), fail: func(_ int, op string) fault {
+		if op == "InsertMany oid.samples" {
+			return refused
+		}
+		return none
+	}}
+	agent := registry.New(f, nil)
+	p, err := agent.RegisterRemote(t.Context(), remote(t, 7), nil)
+	for range 1000 { // the samples of several heartbeats are stored together
+		if err == nil {
+			err = agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]
+		}
+	}
+	if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: write samples: ") || strings.Count(err.Error(), "registry: ") != 1 {
+		t.Errorf("%v, want the store's error about samples", err)
+	}
+}
+
 // The store is closed before the end: the error says that the end is missing.
 func TestEndAfterTheStoreIsClosed(t *testing.T) {
 	t.Parallel()

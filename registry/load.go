@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Unmeasured stands for a number that is not known, in [Load] and as a result of [CPUUsed].
+// Unmeasured is the value of a number in [Load], or of the result of [CPUUsed], that is not known.
 const Unmeasured = -1
 
 // Load is the resource usage of a process. A number is [Unmeasured] if the system, the

@@ -80,7 +80,7 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 }
 
 // History returns the samples of a member that were taken at from or later and before to,
-// oldest first. If from or to is zero, there is no such bound. The error wraps
+// oldest first. A zero from or to means no bound on that side. The error wraps
 // [store.ErrNotFound] if the member is not recorded. The first error ends the sequence.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {

@@ -93,7 +93,7 @@ func (r *Registry) self(o *RegisterOptions) (Process, error) {
 
 // Describe returns what the kernel shows of the process with the pid o.PID, together with
 // what o says. Nothing is recorded. Describe works on Linux only. The error wraps
-// [gpid.ErrNoProcess] if there is no such process, [gpid.ErrInvalid] for an invalid o.Addr,
+// [gpid.ErrNoProcess] if no process has the pid, [gpid.ErrInvalid] for an invalid o.Addr,
 // and [ErrDescription] for an invalid name, version or label.
 func Describe(o *AdoptOptions) (Process, error) {
 	o = new(*cmp.Or(o, &AdoptOptions{}))

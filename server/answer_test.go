@@ -139,8 +139,8 @@ func TestIntegersInEachNotation(t *testing.T) {
 	}
 }
 
-// In a request, null stands for an optional field that is absent, in each endpoint. For a
-// required field, in a list and as the value of a label it is refused.
+// In each endpoint, a request may have null for an optional field: it means that the field is
+// absent. For a required field, in a list and as the value of a label, null is refused.
 func TestNullInRequests(t *testing.T) {
 	r := serve(t, server.Options{})
 	if got := decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":null}`), 200).IDs; len(got) != 1 {

@@ -95,8 +95,8 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 // noWait reports whether --wait is 0.
 func (o lockOptions) noWait() bool { return o.limited && o.wait == 0 }
 
-// waitLeft returns the rest of --wait: 0 if there is no limit, and a negative value if oid does
-// not wait.
+// waitLeft returns how much of the time of --wait is left. It is 0 if --wait was not given, and
+// negative if oid must not wait.
 func (o lockOptions) waitLeft(ctx context.Context) time.Duration {
 	end, limited := ctx.Deadline()
 	switch {

@@ -90,7 +90,7 @@ func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
 // leaves, see [Guard].
 //
 // An error says why the command did not start. If the lease had ended, End.Lost is set. If
-// there is no such program, the error wraps [fs.ErrNotExist].
+// the program does not exist, the error wraps [fs.ErrNotExist].
 func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, error) {
 	catchStops(signals)
 	if err := lease.Check(); err != nil { // this process may have been stopped for a while
