@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -207,7 +206,7 @@ func send(ctx context.Context, n int, pause time.Duration, request func() (*http
 	all.Wait()
 }
 
-// Whatever one client does, another is answered within a second, see inTime.
+// Whatever one client does, others are answered in time, see inTime.
 func TestNobodyIsShutOut(t *testing.T) {
 	testenv.WithoutRace(t)
 	if testenv.Whole() {
@@ -224,18 +223,13 @@ func TestNobodyIsShutOut(t *testing.T) {
 	})
 }
 
-// inTime is how long an answer may take: a second, and on a machine that is busy with
-// other things longer in proportion.
-func inTime() time.Duration {
-	var load float64
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Sscan(string(text), &load)
-	}
-	return time.Duration(float64(time.Second) * max(1, load/float64(runtime.NumCPU())))
-}
+// inTime is how long an answer may take. The attackers need most of the processors of the
+// same machine, and so may other programs: an answer takes a tenth of a second when the
+// machine is quiet, and a second and a half when it is not. Somebody who is shut out gets no
+// answer, or one that says that the server is busy, after five seconds.
+const inTime = 5 * time.Second
 
 func underAttack(t *testing.T, attacks ...attack) {
-	bound := inTime() // before the attack adds to it
 	s := serveApart(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -263,7 +257,7 @@ func underAttack(t *testing.T, attacks ...attack) {
 					failed.Add(1)
 					t.Logf("%s: %v %+v after %v", path, err, res, took)
 				}
-				if took > bound {
+				if took > inTime {
 					late.Add(1)
 				}
 				worst.Store(max(worst.Load(), int64(took)))
@@ -272,8 +266,8 @@ func underAttack(t *testing.T, attacks ...attack) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	asked.Wait()
-	t.Logf("of %d requests %d failed and %d took more than %v, the slowest %v", 2*probes, failed.Load(), late.Load(), bound, time.Duration(worst.Load()))
+	t.Logf("of %d requests %d failed and %d took more than %v, the slowest %v", 2*probes, failed.Load(), late.Load(), inTime, time.Duration(worst.Load()))
 	if failed.Load() > 0 || int(late.Load()) > probes/2 {
-		t.Errorf("of %d requests %d failed and %d took more than %v", 2*probes, failed.Load(), late.Load(), bound)
+		t.Errorf("of %d requests %d failed and %d took more than %v", 2*probes, failed.Load(), late.Load(), inTime)
 	}
 }
