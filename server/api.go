@@ -1,18 +1,22 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 const apiDescription = "Creates MongoDB ObjectIds in bulk, shows when and by which process an id was created, turns time ranges into ranges of ids, " +
@@ -144,26 +148,34 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 	})
 }
 
-// formats are the body formats of package huma. They also accept an integer that is written
-// with an exponent or a fraction of zeros; other integers above 2^53 in such a body lose
-// digits. plainError makes their errors plain.
+// formats are the body formats: JSON. plainError makes the errors plain.
 var formats = func() map[string]huma.Format {
-	out := maps.Clone(huma.DefaultFormats)
-	for name, f := range out {
-		unmarshal := f.Unmarshal
-		f.Unmarshal = func(data []byte, v any) error {
-			var numbers any
-			err := unmarshal(data, v)
-			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong && unmarshal(data, &numbers) == nil {
-				data, _ = json.Marshal(numbers) // writes 1e4 and 10000.0 as 10000
-				err = unmarshal(data, v)
-			}
-			return plainError(err)
+	f := huma.DefaultJSONFormat
+	f.Unmarshal = func(data []byte, v any) error {
+		err := json.Unmarshal(data, v)
+		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
+			err = json.Unmarshal(plainIntegers(data), v)
 		}
-		out[name] = f
+		return plainError(err)
 	}
-	return out
+	return map[string]huma.Format{"application/json": f, "json": f}
 }()
+
+// stringOrNumber matches the strings and the numbers in JSON.
+var stringOrNumber = pattern.Of(`"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*`)
+
+// plainIntegers returns JSON in which an integer that was written with an exponent or with a
+// fraction of zeros has only digits: 10000 in place of 1e4 and of 10000.0. Everything else is
+// as in data. Beyond 2^53 such a number is rounded as a number in JavaScript is.
+func plainIntegers(data []byte) []byte {
+	return stringOrNumber().ReplaceAllFunc(data, func(token []byte) []byte {
+		f, err := strconv.ParseFloat(string(token), 64) // an error for a string
+		if err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 && bytes.ContainsAny(token, ".eE") {
+			return strconv.AppendFloat(nil, f, 'f', -1, 64)
+		}
+		return token
+	})
+}
 
 // plainError returns an error of encoding/json without the names of Go types.
 func plainError(err error) error {
