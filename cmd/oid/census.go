@@ -28,7 +28,6 @@ type censusFlags struct {
 	top     int
 	asJSON  jsonFlag
 	html    string
-	memory  string
 	quiet   bool
 	compare bool
 	ids     bool
@@ -117,7 +116,7 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write an HTML report to `FILE`")
-	flags.StringVar(&f.memory, "memory", "", "use about `SIZE` of memory (default half the machine's)")
+	flags.Var(sizeFlag{&f.options.Memory, leastMemory}, "memory", "use about `SIZE` of memory (default half the machine's)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "compare the ids of two sources")
 	flags.BoolVar(&f.ids, "ids", false, "with --compare, list ids that only one source has")
@@ -174,7 +173,6 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 // reportOptions checks the flags about the report, before anything is read.
 func (f *censusFlags) reportOptions(args []string) (*census.ReportOptions, error) {
 	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location(), Top: cmp.Or(f.top, -1)}
-	var err error
 	if f.grep {
 		if f.options.Format != census.FormatAuto && f.options.Format != census.FormatGrep {
 			return nil, usagef("--grep does not go with --format %s", f.options.Format)
@@ -184,9 +182,7 @@ func (f *censusFlags) reportOptions(args []string) (*census.ReportOptions, error
 	if f.top < 0 {
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)
 	}
-	if f.options.Memory, err = memorySize(f.memory); err != nil {
-		return nil, err
-	}
+	f.options.Memory = cmp.Or(f.options.Memory, census.MemoryLimit())
 	if f.html == "" {
 		return &o, nil
 	}
@@ -202,18 +198,6 @@ func (f *censusFlags) reportOptions(args []string) (*census.ReportOptions, error
 // leastMemory is the lowest limit that --memory accepts. The blocks of the sources and the
 // analysis need that much.
 const leastMemory = 100 << 20
-
-// memorySize parses the value of --memory, in bytes. If it is empty, the default holds.
-func memorySize(text string) (int64, error) {
-	if text == "" {
-		return census.MemoryLimit(), nil
-	}
-	var n int64
-	if err := (sizeFlag{&n}).Set(text); err != nil || n < leastMemory {
-		return 0, usagef("--memory %q: want a size of 100 MiB or more, such as 2GB", text)
-	}
-	return n, nil
-}
 
 // limitMemory tells the garbage collector the limit in bytes, unless the variable GOMEMLIMIT
 // does.

@@ -17,6 +17,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/oidkit/oid/server"
 )
@@ -184,19 +186,23 @@ func addLimits(f *pflag.FlagSet, v *server.Limits) {
 	f.IntVar(&v.Connections, "max-connections", v.Connections, "maximum open connections; for a further one, the server closes the one that has waited longest for its client to send or read")
 	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "maximum open connections from one client address (default a quarter of --max-connections)")
 	f.IntVar(&v.Requests, "max-requests", v.Requests, "maximum requests that the server works on at once; a further request waits for up to five seconds")
-	f.Var(sizeFlag{&v.Memory}, "max-memory", "maximum memory that all requests and uploads together may take")
-	f.Var(sizeFlag{&v.Body}, "max-body", "maximum size of a request body that is not an upload")
+	f.Var(sizeFlag{&v.Memory, 1}, "max-memory", "maximum memory that all requests and uploads together may take")
+	f.Var(sizeFlag{&v.Body, 1}, "max-body", "maximum size of a request body that is not an upload")
 	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "maximum uploads at once")
-	f.Var(sizeFlag{&v.Upload}, "max-upload", "maximum size of an upload, as sent")
-	f.Var(sizeFlag{&v.Unpacked}, "max-unpacked", "maximum size of an upload after unpacking")
+	f.Var(sizeFlag{&v.Upload, 1}, "max-upload", "maximum size of an upload, as sent")
+	f.Var(sizeFlag{&v.Unpacked, 1}, "max-unpacked", "maximum size of an upload after unpacking")
 }
 
-// sizeFlag is a flag for a number of bytes, such as 64MiB.
-type sizeFlag struct{ bytes *int64 }
+// sizeFlag is a flag for a number of bytes, such as 64MiB. A value must be least or more. If
+// the number is 0, the flag has no default.
+type sizeFlag struct {
+	bytes *int64
+	least uint64
+}
 
 // String implements pflag.Value.
 func (s sizeFlag) String() string {
-	if s.bytes == nil {
+	if s.bytes == nil || *s.bytes == 0 {
 		return ""
 	}
 	return strings.ReplaceAll(humanize.IBytes(uint64(*s.bytes)), " ", "")
@@ -205,8 +211,8 @@ func (s sizeFlag) String() string {
 // Set implements pflag.Value.
 func (s sizeFlag) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > 1<<50 {
-		return fmt.Errorf("want a size such as 64MiB")
+	if err != nil || n < s.least || n > 1<<50 {
+		return fmt.Errorf("want a size of %s or more, such as 2GiB", humanize.IBytes(s.least))
 	}
 	*s.bytes = int64(n)
 	return nil
@@ -226,7 +232,8 @@ func othersMay(path string) fs.FileMode {
 	return 0o077
 }
 
-// readSecret reads a file that only its owner may read.
+// readSecret reads a text file that only its owner may read. It converts a text with a byte
+// order mark to UTF-8, because Windows PowerShell writes UTF-16.
 func readSecret(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -235,7 +242,11 @@ func readSecret(path string) ([]byte, error) {
 	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
 		return nil, fmt.Errorf("%s can be read by other users; run: chmod 600 %s", path, path)
 	}
-	return os.ReadFile(path)
+	data, err := os.ReadFile(path)
+	if err == nil {
+		data, _, err = transform.Bytes(unicode.BOMOverride(transform.Nop), data)
+	}
+	return data, err
 }
 
 // readTokens reads the tokens from a file that only its owner may read. The file has one
@@ -252,8 +263,6 @@ func readTokens(path string) ([]server.Token, error) {
 	for i, line := range strings.Split(string(data), "\n") {
 		words, position := strings.Fields(line), fmt.Sprintf("in %s, line %d", path, i+1)
 		switch {
-		case strings.HasPrefix(line, "\ufeff"):
-			return nil, fmt.Errorf("token %s: U+FEFF at offset 0, a byte order mark; remove it, or make a token with \"openssl rand -hex 16\"", position)
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case len(words) == 1:
 			all = append(all, server.Token{Name: "token", Value: words[0], Position: position})
