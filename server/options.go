@@ -39,8 +39,8 @@ type Options struct {
 
 	// Token is the bearer token of API requests and the password of the login page.
 	// It must have at least 128 random bits, such as the 32 digits that
-	// "openssl rand -hex 16" prints; docs/deploy.md says which values are refused. If there
-	// is no token, the server must listen on a loopback address.
+	// "openssl rand -hex 16" prints; docs/deploy.md says which values are refused. A
+	// server without tokens must listen on a loopback address, see [Server.Serve].
 	Token string
 	// Tokens are further tokens. No two tokens may have the same name or value. The token in
 	// the field Token has the name "token".
@@ -98,9 +98,10 @@ type Limits struct {
 	// Memory is the maximum number of bytes that all requests and uploads together may
 	// take. Default: 1 GiB.
 	Memory int64
-	// Uploads is the maximum number of uploads that run at once. A further upload replaces
-	// the slowest one that arrives at less than 1 MiB/s, or whose client sends several. If
-	// there is no such upload, the further upload is refused. Default: 4.
+	// Uploads is the maximum number of uploads that run at once. When a further upload
+	// begins, the server ends the slowest of those that arrive at less than 1 MiB/s or whose
+	// client sends several. If there is none of these, it refuses the further upload.
+	// Default: 4.
 	Uploads int
 	// Upload is the maximum size of an upload in bytes, as sent. Default: 4 GiB.
 	Upload int64

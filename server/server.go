@@ -139,8 +139,10 @@ const ballast = 16 << 20
 // requests in flight, see Options.Drain and Options.Grace, records the end of the server
 // in the registry, and closes the store and l. It returns nil if all this succeeded, and an
 // error if a request was still in flight after Options.Grace. If l fails, Serve returns the
-// error of l. If there is no token and l does not listen on a loopback address, Serve
-// returns an error at once that wraps [ErrToken].
+// error of l.
+//
+// A server without tokens serves only on a loopback address: with any other l, Serve returns
+// at once an error that wraps [ErrToken].
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	defer runtime.KeepAlive(make([]byte, ballast))

@@ -224,9 +224,10 @@ func TestNobodyIsShutOut(t *testing.T) {
 }
 
 // inTime is how long an answer may take. The attackers need most of the processors of the
-// same machine, and so may other programs: an answer takes a tenth of a second when the
-// machine is quiet, and a second and a half when it is not. Somebody who is shut out gets no
-// answer, or one that says that the server is busy, after five seconds.
+// same machine, and so may other programs: on a quiet machine an answer takes less than a
+// tenth of a second, and beside three busy loops on two processors up to three seconds. A
+// client that is shut out gets no answer, or after five seconds one that says that the server
+// is busy.
 const inTime = 5 * time.Second
 
 func underAttack(t *testing.T, attacks ...attack) {

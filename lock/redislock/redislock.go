@@ -137,9 +137,10 @@ type Locker struct {
 
 // New returns a Locker that uses client. Close the Locker before the client. New asks the
 // nodes of Redis for the settings that Options.Warn is about, and waits for their answers until
-// 100 ms have passed or ctx ends. It is no error if Redis does not answer. The error wraps
-// [lock.ErrInvalid] if o.TTL is invalid; otherwise it says why this process cannot be
-// identified.
+// 100 ms have passed or ctx ends. If Redis does not answer, New succeeds all the same.
+//
+// If o.TTL is invalid, the error wraps [lock.ErrInvalid]. Any other error says why this
+// process cannot be identified.
 //
 // Set the client's ConnWriteTimeout to about a second, as [Open] does, so that the client
 // gives up a connection on which a network drops all packets.

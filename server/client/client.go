@@ -48,10 +48,10 @@ type Client struct {
 	Token string
 	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
-	// Retries is the maximum number of times that a request is sent again. After a response
-	// with status 429 or 503, it is sent again if the header Retry-After asks for a minute
-	// or less. A registration is also sent again if there is no response. If Retries is
-	// negative, nothing is sent again. Default: 3.
+	// Retries is the maximum number of times that the client repeats a request. It repeats a
+	// request after a response with status 429 or 503 whose header Retry-After asks for a
+	// minute or less. It also repeats a registration that got no response. If Retries is
+	// negative, the client repeats nothing. Default: 3.
 	Retries int
 }
 

@@ -33,9 +33,9 @@
 // # Poolers
 //
 // Some poolers lend out a server connection for one transaction at a time, for example
-// pgbouncer with pool_mode = transaction. Open detects such a pooler; nothing has to be
-// configured. Behind such a pooler, each call prepares its statements anew, and signals (see
-// [store.Signaler]) do not arrive.
+// pgbouncer with pool_mode = transaction. Open detects such a pooler without any setting. The
+// store then prepares its statements in each call, because a statement that was prepared on one
+// server connection is missing on the others. Signals do not arrive, see [store.Signaler].
 //
 // # The tables
 //

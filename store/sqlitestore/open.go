@@ -1,8 +1,8 @@
 // Package sqlitestore is an engine of package store that keeps documents in a SQLite file. It
 // needs no installation, and several processes on one machine may share the file.
 //
-// Start with [Open], which returns a [store.Store]. PATH, below, stands for the path that was
-// passed to Open. SQLite keeps two more files next to the file at PATH: PATH-wal and PATH-shm.
+// Start with [Open], which returns a [store.Store] for a file, here called PATH. SQLite keeps
+// two more files beside it: PATH-wal and PATH-shm.
 //
 // # Several processes
 //
