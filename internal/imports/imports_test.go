@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
 	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden"},
-	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each", "internal/hidden"},
+	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each", "internal/hidden", "internal/pattern"},
 	"server/internal/page":          {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/query", "internal/timerange", "server/wire"},
 	"server/internal/door":          {"objectid"},
 	"server/wire":                   {"objectid"},
