@@ -92,7 +92,7 @@ type Reading struct {
 	Format Format
 
 	// Variant is a subdivision of the format: the layout of an ObjectId (modern, classic,
-	// java), the version of a UUID (v1 to v8, nil, max), the service of a Snowflake
+	// java) or "election" for the electionId of a replica set, the version of a UUID (v1 to v8, nil, max), the service of a Snowflake
 	// (twitter, discord, instagram, mastodon, sonyflake) or the prefix of a TypeID. It is
 	// empty for other formats, and for a UUID of an unknown version.
 	Variant string
@@ -235,14 +235,21 @@ func (r *Reading) judge(t, first time.Time, o Options, good Verdict, reason stri
 	if t.Year() <= 9999 {
 		r.Time = &t
 	}
+	r.Verdict, r.Reason = good, reason
+	if doubt := doubtful(t, first, o.Now()); doubt != "" {
+		r.Verdict, r.Reason = Unlikely, doubt
+	}
+}
+
+// doubtful returns why no id of a format that came into use at first has the time t, or "".
+func doubtful(t, first, now time.Time) string {
 	switch {
 	case t.Before(first):
-		r.Verdict, r.Reason = Unlikely, fmt.Sprintf("the time is before %d, when no such ids existed", first.Year())
-	case r.Time == nil:
-		r.Verdict, r.Reason = Unlikely, fmt.Sprintf("the time is in the year %d", t.Year())
-	case era.IsFuture(t, o.Now()):
-		r.Verdict, r.Reason = Unlikely, "the time is in the future"
-	default:
-		r.Verdict, r.Reason = good, reason
+		return fmt.Sprintf("the time is before %d, when no such ids existed", first.Year())
+	case t.Year() > 9999:
+		return fmt.Sprintf("the time is in the year %d", t.Year())
+	case era.IsFuture(t, now):
+		return "the time is in the future"
 	}
+	return ""
 }

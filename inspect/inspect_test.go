@@ -67,6 +67,7 @@ func TestInspect(t *testing.T) {
 			"objectid/classic possible 2020-02-21T09:30:56Z seconds=1582277456 machine=b636f7 pid=13217 counter=6123362",
 			"objectid/java unlikely 2020-02-21T09:30:56Z seconds=1582277456 machine=b636 process=f733 counter=2707255138",
 		}},
+		{"7fffffff0000000000000005", []string{"objectid/election likely marker=7fffffff term=5"}},
 		{"c232ab00-9414-11ec-b3c8-9f6bdeced846", []string{
 			"uuid/v1 likely 2022-02-22T19:22:22Z time_low=c232ab00 time_mid=9414 version=1 time_high=1ec variant=2 clock_sequence=13256 node=9f6bdeced846",
 		}},
@@ -389,5 +390,27 @@ func TestBuffer(t *testing.T) {
 	}
 	if with, without := allocations(o), allocations(options()); with >= without {
 		t.Errorf("%v allocations, want fewer than the %v without the buffer", with, without)
+	}
+}
+
+// TestDoubt holds Doubt to what Inspect says of the same ids.
+func TestDoubt(t *testing.T) {
+	for text, want := range map[string]string{
+		"507f1f77bcf86cd799439011": "", "507f1f770000000000000000": "",
+		"000000000000000000000000": "all zeros: not an id",
+		"7fffffff0000000000000005": "election 5 of a replica set",
+		"7fffffffbcf86cd799439011": "unlikely: the time is in the future",
+		"000000000000000000000001": "unlikely: the time is before 2009, when no such ids existed",
+		"495c077fbcf86cd799439011": "unlikely: the time is before 2009, when no such ids existed", "495c0780bcf86cd799439011": "",
+	} {
+		got := inspect.Doubt(objectid.MustParse(text), today)
+		report, err := inspect.Inspect(text, options())
+		if err != nil || got != want {
+			t.Fatalf("Doubt(%s) = %q, %v, want %q", text, got, err, want)
+		}
+		first := report.Readings[0]
+		if says := string(first.Verdict) + ": " + first.Reason; got != "" && !strings.Contains(says, got) || (got == "") == (first.Verdict == inspect.Unlikely || first.Time == nil) && text != "000000000000000000000000" {
+			t.Errorf("%s: Doubt says %q, and Inspect says %q", text, got, says)
+		}
 	}
 }

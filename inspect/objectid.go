@@ -18,6 +18,9 @@ var layoutParts = [...][]part{
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
+// electionParts are the fields of an electionId.
+var electionParts = []part{{"marker", 32, false}, {"term", 64, true}}
+
 // Buffer is memory that [Inspect] reuses for its reports on ObjectIds, see [Options]. The zero
 // Buffer is ready to use.
 type Buffer struct {
@@ -39,9 +42,16 @@ func readObjectID(s string, o Options) (Report, bool) {
 	all := Reading{Format: ObjectID}
 	all.judge(id.Time(), era.First, o, Likely, "")
 	if id.IsZero() {
-		all.Verdict, all.Reason = Bound, "all zeros: not an id"
+		all.Verdict, all.Reason = Bound, allZeros
 	} else if id == objectid.MinAt(id.Time()) {
 		all.Verdict, all.Reason = Bound, "only a time: a bound of a range of ids"
+	}
+	if term, ok := era.Election(id); ok {
+		r, parts := &m.readings[0], electionParts
+		*r = Reading{Format: ObjectID, Variant: "election", Verdict: Likely, Reason: election(term) + ": an electionId has no creation time"}
+		r.Fields = cutInto(m.fields[0][:len(parts):len(parts)], m.numbers[0][:], id[:], report.ID, parts)
+		report.Readings = m.readings[:1]
+		return report, true
 	}
 	host := hostOf(id, o.Hosts)
 	for i, layout := range layoutsByLikelihood(id.Time(), o.Layout) {
@@ -54,6 +64,26 @@ func readObjectID(s string, o Options) (Report, bool) {
 		}
 	}
 	return report, true
+}
+
+const allZeros = "all zeros: not an id"
+
+// election names the election in which a primary was elected.
+func election(term uint32) string { return fmt.Sprintf("election %d of a replica set", term) }
+
+// Doubt returns why the time in id is hardly the time at which a document was created, or "" if
+// it may be. By the same rules [Inspect] calls the readings of id unlikely, or gives them no time.
+func Doubt(id objectid.ID, now time.Time) string {
+	if id.IsZero() {
+		return allZeros
+	}
+	if term, ok := era.Election(id); ok {
+		return election(term)
+	}
+	if doubt := doubtful(id.Time(), era.First, now); doubt != "" {
+		return "unlikely: " + doubt
+	}
+	return ""
 }
 
 // layoutsByLikelihood returns all layouts, the most likely for an id of time t first;

@@ -20,8 +20,9 @@ import (
 )
 
 const annotateHelp = `Print a log file, or standard input, and add a note to each id in it. The note says when
-the id was created. If the store knows the process that created the id, the note also has
-the name, the pid and the current state of that process:
+the id was created. If the bytes of the id hardly have such a time, the note says why. If the
+store knows the process that created the id, the note also has the name, the pid and the
+current state of that process:
 
   order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
 
@@ -186,17 +187,25 @@ type notes struct {
 	now    time.Time
 }
 
-// of returns the note on an id, or "" if nothing is known about the id. When the registry
-// fails, of reports that once; later notes lack the process.
+// of returns the note on an id, or "" if nothing is known about the id. Instead of a time that
+// [inspect.Doubt] doubts, the note has the doubt. When the registry fails, of reports that once;
+// later notes lack the process.
 func (n *notes) of(ctx context.Context, text string) string {
 	id, err := objectid.Parse(text)
 	if err != nil {
-		if in, err := inspect.Inspect(text, nil); err == nil && in.Time != nil {
-			return phrase.Ago(*in.Time, n.now)
+		in, err := inspect.Inspect(text, nil)
+		switch {
+		case err != nil || in.Time == nil:
+			return ""
+		case in.Readings[0].Verdict == inspect.Unlikely:
+			return "unlikely: " + in.Readings[0].Reason
 		}
-		return ""
+		return phrase.Ago(*in.Time, n.now)
 	}
-	note := phrase.Ago(id.Time(), n.now)
+	note := inspect.Doubt(id, n.now)
+	if note == "" {
+		note = phrase.Ago(id.Time(), n.now)
+	}
 	if process := n.process(ctx, id); process != "" {
 		note += ", " + process
 	}

@@ -3,6 +3,7 @@
 package era
 
 import (
+	"encoding/binary"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -76,3 +77,15 @@ func date(year int, month time.Month) time.Time {
 
 // IsFuture reports whether t, the time of an id, is later than now by more than [Tolerance].
 func IsFuture(t, now time.Time) bool { return t.After(now.Add(Tolerance)) }
+
+// Election returns the term of an electionId. The primary of a replica set has an electionId of
+// the form of an ObjectId, and MongoDB's servers and drivers log it. It is no id of a document and
+// has no creation time: instead of seconds it has the largest signed number, 7fffffff, and then
+// the term of the election in 64 bits.
+//
+// Terms count elections from 1, so ok is false if the term is 0 or has more than 32 bits. An
+// ObjectId created at that second, 2038-01-19T03:14:07Z, would need four process bytes of 0.
+func Election(id objectid.ID) (term uint32, ok bool) {
+	term = binary.BigEndian.Uint32(id[8:])
+	return term, term > 0 && binary.BigEndian.Uint64(id[:]) == 0x7fffffff<<32
+}

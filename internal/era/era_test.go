@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/objectid"
 )
 
 func TestBorders(t *testing.T) {
@@ -36,6 +37,20 @@ func TestBorders(t *testing.T) {
 	} {
 		if got.Format(time.DateOnly) != want {
 			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}
+
+// TestElection reads electionIds as mongod logs them, and ids that are one thing off.
+func TestElection(t *testing.T) {
+	for text, want := range map[string]uint32{
+		"7fffffff0000000000000001": 1, "7fffffff0000000000000005": 5, "7fffffff00000000ffffffff": 1<<32 - 1,
+		"7fffffff0000000000000000": 0, // the first id of that second, a bound of a range
+		"7fffffff0000000100000000": 0, "7fffffffbcf86cd799439011": 0, "7ffffffe0000000000000005": 0, "ffffffff0000000000000005": 0,
+		"000000000000000000000005": 0, "507f1f77bcf86cd799439011": 0,
+	} {
+		if got, ok := era.Election(objectid.MustParse(text)); ok != (want > 0) || ok && got != want {
+			t.Errorf("Election(%s) = %d, %v, want %d", text, got, ok, want)
 		}
 	}
 }

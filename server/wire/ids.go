@@ -96,7 +96,7 @@ type Found struct {
 // Reading is one interpretation of an id: as an id of one format and variant.
 type Reading struct {
 	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,gpid" example:"objectid" doc:"Format of the id."`
-	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
+	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, or election for the electionId of a replica set; version of a UUID, service of a Snowflake, prefix of a TypeID."`
 	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound" doc:"How plausible the reading is. bound: the id has only a time, followed by eight bytes 00 or eight bytes FF. Such an id is a bound of a time range, not a generated id."`
 	Reason  string     `json:"reason" doc:"Why the verdict is what it is."`
 	Time    *time.Time `json:"time" doc:"Creation time, in the precision of the format; null if the format has none."`
