@@ -230,7 +230,7 @@ type rangeInput struct {
 }
 
 var rangeOf = describe(tagIDs, "range", "Turn a time range into a range of ids",
-	"Returns the bounds of the ids that were created in a time range, and queries for them. A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.",
+	"Returns the bounds of the ids that were created in a time range, and queries for them. A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, an ObjectId, or a time as a program prints it, such as ISODate('2026-11-20T14:00:00Z').",
 	func(s *Server, _ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})

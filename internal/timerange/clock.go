@@ -8,16 +8,6 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 )
 
-// layouts are the forms of a date and time. Those without a zone are read in the zone of now.
-var layouts = []string{
-	time.RFC3339Nano,
-	"2006-01-02T15:04Z07:00",
-	"2006-01-02T15:04:05.999999999",
-	"2006-01-02T15:04",
-	"2006-01-02T15",
-	time.DateOnly,
-}
-
 // dayAndTime matches a day in words, a time of day, or both.
 var dayAndTime = pattern.Of(`^(today|yesterday|tomorrow|last (?:mon|tues|wednes|thurs|fri|satur|sun)day|)(?:(?: | at |t|^)(\d?\d:.*)|t(\d\d))?$`)
 
@@ -50,21 +40,17 @@ func asDate(s string, now, day time.Time) string {
 	return date
 }
 
-// parseLayout reads s, which has the given layout. A date means its first moment. If s has no
-// zone, and the clocks of zone showed this time twice or never, that is an error.
-func parseLayout(layout, s string, zone *time.Location) (time.Time, error) {
-	wall, err := time.Parse(layout, s)
-	if err != nil || strings.HasSuffix(layout, "Z07:00") {
-		return wall, err
-	}
+// inZone returns the moment at which the clocks of zone showed what wall says in UTC. A date
+// means its first moment. If the clocks showed this time twice or never, that is an error.
+func inZone(wall time.Time, zone *time.Location, isDate bool) (time.Time, error) {
 	// The two offsets differ if the clocks change on about this day.
 	before, after := offsetAt(wall.Add(-24*time.Hour), zone), offsetAt(wall.Add(24*time.Hour), zone)
 	first, second := wall.Add(-before).In(zone), wall.Add(-after).In(zone)
 	isFirst, isSecond := offsetAt(first, zone) == before, offsetAt(second, zone) == after
 	switch {
-	case isFirst && isSecond && !first.Equal(second) && layout != time.DateOnly:
+	case isFirst && isSecond && !first.Equal(second) && !isDate:
 		return time.Time{}, fmt.Errorf("the clocks of %v showed it twice; write %s or %s", zone, first.Format(time.RFC3339), second.Format(time.RFC3339))
-	case isFirst || layout == time.DateOnly:
+	case isFirst || isDate:
 		return first, nil
 	case isSecond:
 		return second, nil

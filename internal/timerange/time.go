@@ -3,7 +3,6 @@ package timerange
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +18,11 @@ a distance from now (-7d, -36h, 2 hours ago, last month), Unix seconds (17951832
 @1795183200), or an ObjectId, which means its creation time. Times without a zone are in
 ` + zone + `.
 
+Times that programs print are read as well, such as ISODate('2026-11-20T14:00:00Z'), {"$date":
+...}, 2026-11-20 14:00:00.5+01, Fri Nov 20 14:00:00 UTC 2026 and 20/Nov/2026:14:00:00 +0100.
+Ambiguous times are refused: 01/02/2026, years of two digits, and names of zones other than
+UTC and GMT.
+
 The units of a distance are ` + strings.Join(unitNames, " ") + ` and their names. A month ago is the same
 day and time in the month before. At the end of a range, +2h counts from the beginning of
 the range, and 10:00 is on the day of the beginning.`
@@ -33,14 +37,17 @@ func Parse(s string, now time.Time) (time.Time, error) { return parseAfter(s, no
 // from start, and a time of day is on the day of start.
 func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	words := strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	words, unit := unwrap(strings.Join(strings.Fields(strings.ToLower(s)), " "))
 	if words == "now" {
 		return now, nil
 	}
-	if id, err := objectid.Parse(s); err == nil {
+	if unit != 0 {
+		return since1970(words, unit)
+	}
+	if id, err := objectid.Parse(words); err == nil {
 		return id.Time(), nil
 	}
-	if digits, isUnix := strings.CutPrefix(s, "@"); isUnix || isDigits(s) {
+	if digits, isUnix := strings.CutPrefix(words, "@"); isUnix || isDigits(words) {
 		return parseUnix(digits, isUnix)
 	}
 	words = oneUnit().ReplaceAllString(words, "1 $1$2 ago")
@@ -60,26 +67,21 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 		}
 		return d.before(now), nil
 	}
-	// RFC 3339 allows t and z in lower case and a space for the t; the package time does not.
-	text := strings.ToUpper(strings.Replace(asDate(words, now, start), " ", "t", 1))
-	for _, layout := range layouts {
-		t, err := parseLayout(layout, text, now.Location())
-		if wrong, ok := errors.AsType[*time.ParseError](err); !ok {
-			if err != nil {
-				err = fmt.Errorf("time %q: %w", s, err)
-			}
-			return t, err
-		} else if strings.HasSuffix(wrong.Message, "out of range") {
-			return time.Time{}, fmt.Errorf("time %q: no such date or time%s", s, wrong.Message)
-		}
+	if t, ok, err := splitZone(asDate(words, now, start)).parse(now.Location()); err != nil {
+		return t, fmt.Errorf("time %q: %w", s, err)
+	} else if ok {
+		return t, nil
 	}
 	if d, err := parseDistance(words); err == nil && d == (distance{}) {
 		return time.Time{}, fmt.Errorf("time %q: a distance of 0; for this moment write now", s)
 	} else if err == nil {
 		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is in the past, +%s in the future", s, s, s)
 	}
-	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, last tuesday 9:00, a distance such as -7d or 2 hours ago, Unix seconds or an ObjectId", s)
+	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, last tuesday 9:00, a distance such as -7d or 2 hours ago, Unix seconds, an ObjectId, or a time as MongoDB prints it", s)
 }
+
+// year9999 is the last second of the year 9999, in Unix seconds.
+const year9999 = 253402300799
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
@@ -87,8 +89,7 @@ func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 // digits, as times from 1973 to 2286 have: a shorter number may mean a year or hours, and a
 // longer number milliseconds.
 func parseUnix(s string, marked bool) (time.Time, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
+	if !isDigits(strings.TrimPrefix(s, "-")) {
 		return time.Time{}, fmt.Errorf("time %q: not a number of Unix seconds", s)
 	}
 	if !marked && len(s) == 13 {
@@ -97,9 +98,5 @@ func parseUnix(s string, marked bool) (time.Time, error) {
 	if !marked && len(s) != 9 && len(s) != 10 {
 		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; for exactly this number, write @%s", s, s)
 	}
-	const year9999 = 253402300799
-	if n > year9999 || n < -year9999 {
-		return time.Time{}, fmt.Errorf("time %q: beyond the year 9999", s)
-	}
-	return time.Unix(n, 0).UTC(), nil
+	return since1970(s, time.Second)
 }

@@ -244,6 +244,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("now")
 	f.Add("-7d")
 	f.Add("@1795183200")
+	f.Add("ISODate('2026-11-20T14:00:00Z')")
+	f.Add("Fri Nov 20 2026 14:00:00 GMT+0100 (CET)")
+	f.Add("{\"$date\":{\"$numberLong\":\"1795183200000\"}}")
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := timerange.Parse(s, noon)
 		if err == nil && got.IsZero() {
