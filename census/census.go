@@ -239,14 +239,45 @@ func (c *Census) ReadCollection(ctx context.Context, name, collection string, in
 	src := c.addSource(&Source{Name: name, Collection: collection, Format: FormatAuto})
 	o := c.options.reading()
 	o.Name = name
+	return c.read(ctx, src, o, in)
+}
+
+// Live is a collection or a table that a database returns, see [Census.ReadLive].
+type Live struct {
+	Name       string // identifies the source in errors and reports
+	Collection string // see [Census.ReadCollection]
+
+	// IsTable is set if the source is one column of a table. Each document is then a row:
+	// its _id is the value of the column, whatever Options.Field is, or it has no _id.
+	IsTable bool
+	// Repeats is set if the same value may be in several rows, as in a foreign key.
+	Repeats bool
+}
+
+// ReadLive does the same as [Census.ReadCollection] for BSON documents from a database. If in
+// has 0 bytes, that is no error: the collection is empty.
+func (c *Census) ReadLive(ctx context.Context, from Live, in io.Reader) error {
+	o := c.options.reading()
+	o.Format, o.Name = source.BSON, "."+source.BSON
+	src := &Source{Name: from.Name, Collection: from.Collection, Format: FormatBSON, repeats: from.Repeats}
+	if from.IsTable {
+		o.Field, src.Format, src.Unit = "_id", FormatTable, "row"
+	}
+	return c.read(ctx, c.addSource(src), o, in)
+}
+
+// read reads in as src.
+func (c *Census) read(ctx context.Context, src *Source, o source.Options, in io.Reader) error {
 	input, err := source.Open(in, o)
 	if err == nil {
-		src.Format, src.Unit = Format(input.Format), input.Unit
+		if src.Unit == "" {
+			src.Format, src.Unit = Format(input.Format), input.Unit
+		}
 		err = input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
 	}
 	if err != nil {
 		src.Error = err.Error()
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", src.Name, err)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ const (
 	// FormatGrep is any text, except UTF-16. Every run of exactly 24 hexadecimal digits
 	// counts as an id. This format is never detected.
 	FormatGrep Format = source.Grep
+	// FormatTable is one column of a table, see [Live]. It is not in [Formats].
+	FormatTable Format = "table"
 )
 
 // Formats returns all formats, FormatAuto first.

@@ -47,6 +47,7 @@ type Source struct {
 	// if the source was read to its end.
 	Error string
 
+	repeats    bool // whether the values may occur several times
 	collection *collection
 	found      [2]int64         // ObjectIds, and strings of 24 hexadecimal digits
 	others     map[string]int64 // by type
@@ -172,7 +173,7 @@ func (l *collection) judged() (judged *foundIDs, which int) {
 // unique reports whether each id should occur only once. That holds for an _id in
 // documents, but not for other fields and not for ids found in a text.
 func (l *collection) unique(field string) bool {
-	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == FormatGrep })
+	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == FormatGrep || s.repeats })
 }
 
 // secondRange is the seconds from first to last, both included. It is empty if first is

@@ -116,7 +116,7 @@ func TestEnumerations(t *testing.T) {
 		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences())},
 		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts())},
 		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats())},
-		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(census.Formats())},
+		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(append(census.Formats(), census.FormatTable))},
 		"format of an upload": {tagOf(reflect.TypeFor[censusInput](), "Format"), names(census.Formats())},
 		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Intervals())},
 		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Intervals())},

@@ -48,6 +48,10 @@ var (
 	// mongostore return it.
 	ErrURL = errors.New("store: invalid URL")
 
+	// ErrForeign means that the database contains the tables of another program and no
+	// store. The Open functions of sqlitestore and pgstore return it.
+	ErrForeign = errors.New("store: database of another program")
+
 	// ErrCollection means that the name of a collection is invalid, see
 	// [CheckCollection].
 	ErrCollection = errors.New("store: invalid collection name")

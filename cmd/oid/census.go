@@ -58,8 +58,18 @@ const censusSourcesHelp = `"oid census" writes one report about all its sources.
              all collections of a database
   store:COLLECTION
              a collection of the store, which --store or OID_STORE names
+  sqlite:PATH#TABLE, postgres://...#TABLE, mysql://...#TABLE
+             a table or view of a database, as TABLE or SCHEMA.TABLE; for SQLite,
+             PATH alone will do if it has only one. mysql:// also reads MariaDB.
   sqlite:PATH#COLLECTION, postgres://...#COLLECTION
              a collection of another store
+
+Only one column of a table is read, in one read-only transaction; --column names it.
+Without --column, it is the first of these whose first 100 rows have ids: the column _id,
+the primary key, the column id, or the only other column with ids. An id is 12 bytes, or
+a text of 24 digits, perhaps in a notation such as \x... or ObjectId("..."). UUIDs and
+other values are counted by type. A name that does not exist is an error that lists those
+that do.
 
 --format sets the format of all sources. --collection NAME or DATABASE.NAME selects one
 collection of an archive. --field customer.id reads the field "id" of the nested document
@@ -108,7 +118,7 @@ func newCensusCommand(std streams) *cobra.Command {
 	f.times.addFlags(cmd)
 	f.where.addFlag(cmd)
 	flags.StringVar(&f.options.Field, "field", "_id", "read `FIELD`, such as customer.id")
-	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
+	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN`")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only collection `NAME` of an archive")
 	stringForms(census.Formats()).addFlag(cmd, &f.options.Format, "format", "auto", "`FORMAT` of the sources")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")

@@ -15,27 +15,27 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/cmd/oid/internal/table"
 )
 
 // censusReader reads the sources of oid census.
 type censusReader struct {
-	std      streams
-	where    *storeFlag
-	options  *census.Options
-	quiet    bool
-	progress *progress
-	stores   []store.Store // open until readAll returns
+	std       streams
+	where     *storeFlag
+	options   *census.Options
+	quiet     bool
+	progress  *progress
+	databases []io.Closer // open until readAll returns
 }
 
 // readAll reads every source into c. It returns errors of wrong use and the cause of ctx.
 // The report of c has the errors of unreadable sources.
 func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
 	defer func() {
-		for _, s := range r.stores {
-			_ = s.Close() // it was only read
+		for _, d := range r.databases {
+			_ = d.Close() // it was only read
 		}
-		r.stores = nil
+		r.databases = nil
 	}()
 	var parts []part
 	for _, arg := range sources {
@@ -68,7 +68,11 @@ func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) e
 		in = piped(func(io.Writer) error { return err })
 	}
 	// The error is in the report.
-	_ = c.ReadCollection(ctx, p.name, p.collection, r.progress.reader(in))
+	if p.live != nil {
+		_ = c.ReadLive(ctx, *p.live, r.progress.reader(in))
+	} else {
+		_ = c.ReadCollection(ctx, p.name, p.collection, r.progress.reader(in))
+	}
 	if ctx.Err() != nil {
 		// Do not wait: closing may wait for a server, and the process ends soon.
 		go in.Close()
@@ -97,12 +101,11 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 			return nil, err
 		}
 		return r.storeParts(ctx, &storeFlag{url: base}, p, database, collection)
+	case table.IsURL(arg):
+		url, name := splitTable(arg)
+		return r.databaseParts(ctx, p, url, name)
 	case e != nil:
-		i := strings.LastIndexByte(arg, '#')
-		if i < 0 {
-			return nil, usagef("source %q has no collection; write it at the end, as in %s#COLLECTION", nameOf(arg), e.url)
-		}
-		return r.storeParts(ctx, &storeFlag{url: arg[:i]}, p, "", arg[i+1:])
+		return r.storeParts(ctx, &storeFlag{url: arg}, p, "", "") // which says why not
 	}
 	info, err := os.Stat(arg)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`) {
@@ -115,6 +118,9 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 		return folderParts(arg, r.options.Format)
 	}
 	if info.Mode().IsRegular() {
+		if isSQLite(arg) {
+			return r.databaseParts(ctx, p, "sqlite:"+arg, "")
+		}
 		p.size = info.Size()
 		return one(func(context.Context) (io.ReadCloser, error) { return os.Open(arg) })
 	}
@@ -245,9 +251,10 @@ func collectionOf(path, base string) string {
 
 // part is one file or one collection to read. A folder and a database have several.
 type part struct {
-	name       string // of the source, for the report
-	collection string // or empty, see [census.Census.ReadCollection]
-	size       int64  // in bytes, or -1 if unknown
-	documents  int64  // their number as the server estimates it, or -1 if unknown
+	name       string       // of the source, for the report
+	collection string       // or empty, see [census.Census.ReadCollection]
+	size       int64        // in bytes, or -1 if unknown
+	documents  int64        // their number as the server estimates it, or -1 if unknown
+	live       *census.Live // if it comes from a database
 	open       func(ctx context.Context) (io.ReadCloser, error)
 }

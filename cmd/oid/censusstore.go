@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"
@@ -17,14 +19,26 @@ func nameOf(arg string) string {
 	if arg == "-" {
 		return "standard input"
 	}
-	if e := storeEngineOf(arg); e != nil && !e.oneHost {
-		if u, err := url.Parse(arg); err == nil {
-			return u.Redacted()
-		}
-		scheme, _, _ := strings.Cut(arg, ":")
-		return "the collection of " + scheme + "://..."
+	scheme, _, isURL := strings.Cut(arg, "://")
+	if !isURL || storeEngineOf(arg) == nil && !table.IsURL(arg) {
+		return arg
 	}
-	return arg
+	base, end, hasEnd := strings.Cut(arg, "#")
+	u, err := url.Parse(base)
+	if err != nil || strings.Contains(end, "@") { // perhaps a password that contains #
+		return "the database of " + scheme + "://..."
+	}
+	query := u.Query()
+	for name := range query {
+		if strings.Contains(strings.ToLower(name), "password") {
+			query.Set(name, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	if hasEnd {
+		return u.Redacted() + "#" + end
+	}
+	return u.Redacted()
 }
 
 // storeParts returns a part for a collection of a store or, if collection is empty, one for
@@ -34,30 +48,50 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	if err := store.CheckCollection(collection); err != nil && !whole {
 		return nil, usageError{err}
 	}
-	s, err := where.openToRead(ctx)
-	if err != nil {
+	if err := r.checkLive(p.name); err != nil {
 		return nil, err
 	}
-	r.stores = append(r.stores, s)
-	names := []string{collection}
-	if whole {
-		if names, err = s.Collections(ctx); err == nil && len(names) == 0 {
-			err = fmt.Errorf("the database %s has no collections", database)
+	s, err := where.openToRead(ctx)
+	if err != nil {
+		return nil, foreign(ctx, where.given(), collection, err)
+	}
+	r.databases = append(r.databases, s)
+	if !whole {
+		return []part{r.collectionPart(ctx, p, s, "", collection)}, missing(ctx, where, s, collection)
+	}
+	names, err := s.Collections(ctx)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("the database %s has no collections", database)
+		if m, ok := s.(*mongostore.Store); ok {
+			if databases, err2 := m.Databases(ctx); err2 == nil {
+				err = fmt.Errorf("%w; the server has the databases %s", err, table.List(databases))
+			}
 		}
 	}
 	for _, name := range names {
-		if whole {
-			p.collection = database + "." + name
-		}
-		if m, ok := s.(*mongostore.Store); ok {
-			p.documents = m.Estimate(ctx, name)
-		}
-		p.open = func(ctx context.Context) (io.ReadCloser, error) {
-			return piped(func(w io.Writer) error { return r.find(ctx, s, name, w) }), nil
-		}
-		parts = append(parts, p)
+		parts = append(parts, r.collectionPart(ctx, p, s, database+"."+name, name))
 	}
 	return parts, err
+}
+
+// checkLive refuses --grep for a database.
+func (r *censusReader) checkLive(name string) error {
+	if r.options.Format == census.FormatGrep {
+		return usagef("--grep finds ids in text, and %s is a database; leave out --grep", name)
+	}
+	return nil
+}
+
+// collectionPart returns p for a collection of s. title names the collection in the report.
+func (r *censusReader) collectionPart(ctx context.Context, p part, s store.Store, title, collection string) part {
+	p.live = &census.Live{Name: p.name, Collection: title}
+	if m, ok := s.(*mongostore.Store); ok {
+		p.documents = m.Estimate(ctx, collection)
+	}
+	p.open = func(ctx context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error { return r.find(ctx, s, collection, w) }), nil
+	}
+	return p
 }
 
 // find writes the documents of a collection to w. MongoDB returns only the field that is

@@ -44,16 +44,20 @@ func newFindCommand(std streams) *cobra.Command {
 			if count && (q.Descending || after != "" || q.Limit > 0) {
 				return usagef("--count cannot be combined with --desc, --after or --limit")
 			}
-			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+			return where.usingCollection(cmd.Context(), args[0], func(s store.Store) (bool, error) {
 				if !count {
-					return writeDocuments(std, s.Find(cmd.Context(), args[0], q))
+					n, err := writeDocuments(std, s.Find(cmd.Context(), args[0], q))
+					return n > 0, err
 				}
 				n, err := s.Count(cmd.Context(), args[0], q.Range)
+				if n == 0 && err == nil {
+					err = missing(cmd.Context(), &where, s, args[0])
+				}
 				if err != nil {
-					return err
+					return true, err
 				}
 				_, err = fmt.Fprintln(std.out, n)
-				return err
+				return true, err
 			})
 		},
 	}
@@ -86,22 +90,23 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 	return nil
 }
 
-// writeDocuments prints documents.
-func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error]) error {
+// writeDocuments prints documents and returns their number.
+func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error]) (n int, _ error) {
 	out := bufio.NewWriterSize(std.out, 1<<16)
 	for doc, err := range docs {
 		if err != nil {
-			return errors.Join(err, out.Flush())
+			return n, errors.Join(err, out.Flush())
 		}
 		line, err := documents.AsLine(doc)
 		if err != nil {
-			return errors.Join(err, out.Flush())
+			return n, errors.Join(err, out.Flush())
 		}
 		if _, err := out.Write(line); err != nil {
-			return err
+			return n, err
 		}
+		n++
 	}
-	return out.Flush()
+	return n, out.Flush()
 }
 
 func newGetCommand(std streams) *cobra.Command {
@@ -122,10 +127,11 @@ string in double quotes, which the shell must not remove: '"alice"'.`,
 			if err != nil {
 				return err
 			}
-			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
-				var missing error // errReported if an ID was reported
-				docs := documentsOf(cmd.Context(), std, s, collection, args[1:], &missing)
-				return cmp.Or(writeDocuments(std, docs), missing)
+			return where.usingCollection(cmd.Context(), collection, func(s store.Store) (bool, error) {
+				var notFound error // errReported if an ID was reported
+				docs := documentsOf(cmd.Context(), std, s, collection, args[1:], &notFound)
+				n, err := writeDocuments(std, docs)
+				return n > 0, cmp.Or(err, notFound)
 			})
 		},
 	}

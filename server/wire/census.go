@@ -64,7 +64,7 @@ type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Name of the collection in an archive, with its database."`
 	Collections int               `json:"collections,omitempty" doc:"For an archive: how many collections it has. Each of them is a further source, after this one."`
-	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"Format in which the source was read; auto if it was not recognized."`
+	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep,table" doc:"Format in which the source was read; auto if it was not recognized, and table for a column of a database's table."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many documents, lines or rows were read."`
 	IDs         int64             `json:"ids" doc:"How many ObjectIds are inside the time range."`

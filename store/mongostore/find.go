@@ -54,9 +54,32 @@ func (s *database) Count(ctx context.Context, collection string, r store.Range) 
 // Collections implements [engine.Database]. It leaves out views and the server's own
 // collections.
 func (s *database) Collections(ctx context.Context) (names []string, err error) {
+	return s.list(ctx, false)
+}
+
+// Readable returns the names of all collections and views, sorted.
+func (s *Store) Readable(ctx context.Context) ([]string, error) {
+	if err := s.db.life.Err(ctx); err != nil {
+		return nil, err
+	}
+	names, err := s.db.list(ctx, true)
+	slices.Sort(names)
+	return names, err
+}
+
+// Databases returns the names of the databases of the server that the user may see.
+func (s *Store) Databases(ctx context.Context) ([]string, error) {
+	if err := s.db.life.Err(ctx); err != nil {
+		return nil, err
+	}
+	names, err := s.db.client.ListDatabaseNames(ctx, bson.D{})
+	return names, s.db.explain(ctx, err)
+}
+
+func (s *database) list(ctx context.Context, views bool) (names []string, err error) {
 	specs, err := s.db.ListCollectionSpecifications(ctx, bson.D{})
 	for _, spec := range specs {
-		if spec.Type != "view" && store.CheckCollection(spec.Name) == nil {
+		if (views || spec.Type != "view") && store.CheckCollection(spec.Name) == nil {
 			names = append(names, spec.Name)
 		}
 	}

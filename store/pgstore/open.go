@@ -135,8 +135,9 @@ type querier interface {
 // names the schema of the tables. Without oid_schema, the tables are in [DefaultSchema]. Open
 // creates nothing in the database: the first insert creates the schema and a table.
 //
-// If uri is invalid, the error wraps [store.ErrURL]. Open also fails if no server answers, if
-// the schema belongs to another program, or if the format of the schema has another version.
+// If uri is invalid, the error wraps [store.ErrURL]. If the schema belongs to another program, it
+// wraps [store.ErrForeign]. Open also fails if no server answers, or if the format of the schema
+// has another version.
 func Open(ctx context.Context, uri string) (*Store, error) {
 	s := &database{}
 	s.announcer.s = s

@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // maxIdentifier is the maximum length of a name in PostgreSQL, in bytes.
@@ -91,7 +94,7 @@ func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err
 	case err != nil:
 		return false, err
 	case others && !ours:
-		return false, fmt.Errorf("schema %q contains tables of another program; name another schema with oid_schema=NAME in the URL", s.schema)
+		return false, engine.Reworded(store.ErrForeign, "schema %q contains tables of another program; name another schema with oid_schema=NAME in the URL", s.schema)
 	case !ours:
 		return false, nil
 	}

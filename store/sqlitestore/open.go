@@ -139,7 +139,7 @@ const (
 // file wraps [fs.ErrNotExist]. A nil o means the zero Options.
 //
 // Open refuses a folder, a file that is not a SQLite database, the database of another
-// program, a database whose format has another version, and a file on a network file system.
+// program (the error then wraps [store.ErrForeign]), a database whose format has another version, and a file on a network file system.
 // Without o.ReadOnly, it also refuses a file that is not writable.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: *cmp.Or(o, &Options{}), readers: make(chan struct{}, maxReaders), space: space{delay: vacuumDelay}}
@@ -244,7 +244,7 @@ func (s *database) create(ctx context.Context) error {
 	return errors.Join(db.PingContext(ctx), db.Close())
 }
 
-var errForeign = errors.New("it is a SQLite database of another program; name another file")
+var errForeign = engine.Reworded(store.ErrForeign, "it is a SQLite database of another program; name another file")
 
 // isOurs reports whether a database was written by this package. It returns false for an empty
 // database, errForeign for the database of another program, and another error for a database

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/cmd/oid/internal/table"
+	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/store"
+)
+
+// splitTable splits a source at its last #: into the URL of a database, and the name of a table or
+// a collection.
+func splitTable(arg string) (url, name string) {
+	if i := strings.LastIndexByte(arg, '#'); i >= 0 {
+		return arg[:i], arg[i+1:]
+	}
+	return arg, ""
+}
+
+// isSQLite reports whether a file is a SQLite database.
+func isSQLite(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	_, err = io.ReadFull(f, head)
+	return err == nil && bytes.Equal(head, []byte("SQLite format 3\x00"))
+}
+
+// databaseParts returns the part for a name in a database: a collection, if the database has a
+// store of oid with a collection of that name, or a table. An empty name stands for the only
+// collection or table.
+func (r *censusReader) databaseParts(ctx context.Context, p part, url, name string) ([]part, error) {
+	if err := r.checkLive(p.name); err != nil {
+		return nil, err
+	}
+	var collections []string
+	var s store.Store
+	if storeEngineOf(url) != nil {
+		var err error
+		if s, err = (&storeFlag{url: url}).openToRead(ctx); err == nil {
+			r.databases = append(r.databases, s)
+			collections, err = s.Collections(ctx)
+		}
+		if err != nil && !errors.Is(err, store.ErrForeign) {
+			return nil, err
+		}
+	}
+	db, err := table.Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	r.databases = append(r.databases, db)
+	tables, err := db.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" && len(tables)+len(collections) == 1 {
+		name = strings.Join(append(each.Of(tables, table.Table.String), collections...), "")
+		p.name += "#" + name
+	}
+	found, where := table.Named(tables, name), nameOf(url)
+	isCollection := slices.Contains(collections, name)
+	switch {
+	case len(found) > 1:
+		return nil, usagef("%q is the name of several tables; write one of %s after #", name, table.List(found))
+	case isCollection && len(found) == 1:
+		return nil, usagef("%s has a table and a collection of oid called %q; for the table write #%s, for the collection write store:%s and --store", where, name, found[0], name)
+	case isCollection:
+		return []part{r.collectionPart(ctx, p, s, "", name)}, nil
+	case len(found) == 1:
+		return r.tablePart(ctx, p, db, found[0])
+	case name == "":
+		example := append(each.Of(tables, table.Table.String), collections...)
+		if len(example) == 0 {
+			return nil, fmt.Errorf("the database has no tables")
+		}
+		return nil, usagef("%s has %s; choose one, as in oid census %s", where, contents(tables, collections), shellWord(where+"#"+example[0]))
+	}
+	return nil, fmt.Errorf("there is no table or collection %q; the database has %s", name, contents(tables, collections))
+}
+
+// tablePart returns p for a table.
+func (r *censusReader) tablePart(ctx context.Context, p part, db *table.Database, t table.Table) ([]part, error) {
+	name := r.options.Column
+	if r.options.Field != "_id" && name == "" {
+		name = r.options.Field
+	}
+	column, err := db.Column(ctx, t, name)
+	if err != nil {
+		return nil, err
+	}
+	p.name += ", column " + column.Name
+	p.live = &census.Live{Name: p.name, IsTable: true, Repeats: !column.Identifies()}
+	p.documents = db.Estimate(ctx, t)
+	p.open = func(ctx context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error { return db.Read(ctx, t, column, w, r.progress.count) }), nil
+	}
+	return []part{p}, nil
+}
+
+// contents describes what a database contains.
+func contents(tables []table.Table, collections []string) string {
+	var parts []string
+	if len(tables) > 0 {
+		parts = append(parts, "the tables "+table.List(tables))
+	}
+	if len(collections) > 0 {
+		parts = append(parts, "the collections "+table.List(collections))
+	}
+	if parts == nil {
+		return "no tables"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// shellWord returns text in quotes, as one word for a shell.
+func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

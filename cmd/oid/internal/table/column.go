@@ -1,0 +1,184 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+)
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Type string // as the database names it
+	key  bool   // whether it is the primary key, alone
+
+	isText   bool // whether bytes are text
+	isBinary bool // whether ids were found as 12 bytes
+}
+
+// String returns the name and the type.
+func (c Column) String() string { return strings.TrimSpace(c.Name + " " + c.Type) }
+
+// Identifies reports whether each value should occur only once: the column is the primary key,
+// or has the name of one.
+func (c Column) Identifies() bool { return c.key || c.isNamed("_id") || c.isNamed("id") }
+
+func (c Column) isNamed(name string) bool { return strings.EqualFold(c.Name, name) }
+
+// otherTypes are parts of the names of types whose values are never ids.
+var otherTypes = []string{"int", "serial", "float", "double", "real", "numeric", "decimal", "money", "bool", "date", "time", "year", "bit"}
+
+// mayHoldIDs reports whether values of the type may be ids.
+func (c Column) mayHoldIDs() bool {
+	return !slices.ContainsFunc(otherTypes, func(part string) bool { return strings.Contains(strings.ToLower(c.Type), part) })
+}
+
+// columns returns the columns of t.
+func (d *Database) columns(ctx context.Context, t Table) (all []Column, err error) {
+	rows, err := d.db.QueryContext(ctx, d.dialect.columns, t.Schema, t.Name)
+	if err != nil {
+		return nil, fmt.Errorf("list the columns of table %s: %w", t, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c Column
+		if err := rows.Scan(&c.Name, &c.Type, &c.key); err != nil {
+			return nil, err
+		}
+		isBinary := strings.Contains(c.Type, "binary") || strings.Contains(c.Type, "blob")
+		c.isText = d.textBytes && !isBinary
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// sampled is how many rows of a column Column reads to see whether it has ids.
+const sampled = 100
+
+// Column returns the column of t with the name, or chooses one if name is empty. It chooses the
+// first of these whose first rows have ids:
+//
+//   - the column _id, the primary key if it is one column, and the column id
+//   - the only other column whose first rows have ids
+//
+// If none has ids, it chooses the first of _id, primary key and id whose type may hold ids. Only
+// if there is none of them, or if several other columns have ids, Column returns an error.
+func (d *Database) Column(ctx context.Context, t Table, name string) (none Column, _ error) {
+	all, err := d.columns(ctx, t)
+	if err != nil {
+		return none, err
+	}
+	candidates := slices.DeleteFunc(slices.Clone(all), func(c Column) bool { return !c.mayHoldIDs() })
+	if name != "" {
+		return d.named(t, name, all, candidates)
+	}
+	var usual, others []Column
+	for _, is := range []func(Column) bool{
+		func(c Column) bool { return c.isNamed("_id") }, func(c Column) bool { return c.key }, func(c Column) bool { return c.isNamed("id") },
+	} {
+		if i := slices.IndexFunc(candidates, is); i >= 0 {
+			usual, candidates = append(usual, candidates[i]), slices.Delete(candidates, i, i+1)
+		}
+	}
+	for _, c := range usual {
+		if has, err := d.hasIDs(ctx, t, &c); has || err != nil {
+			return c, err
+		}
+	}
+	for _, c := range candidates {
+		if has, _ := d.hasIDs(ctx, t, &c); has { // a column that may not be read is no candidate
+			others = append(others, c)
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return others[0], nil
+	case len(others) > 1:
+		return none, fmt.Errorf("table %s has ids in several columns: %s; choose one with --column NAME", t, List(others))
+	case len(usual) > 0:
+		return usual[0], nil
+	}
+	return none, fmt.Errorf("table %s has no ids in the first %d rows of any column, and no column _id, id or primary key that could hold ids; it has the columns %s; choose one with --column NAME", t, sampled, List(all))
+}
+
+// named returns the column with a name. Without an exact match the case of letters does not matter.
+func (d *Database) named(t Table, name string, all, candidates []Column) (none Column, _ error) {
+	i := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(c Column) bool { return c.isNamed(name) })
+	}
+	switch {
+	case i < 0:
+		return none, fmt.Errorf("table %s has no column %q; it has %s", t, name, List(all))
+	case d.loose || all[i].mayHoldIDs():
+		return all[i], nil
+	case len(candidates) == 0:
+		return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; no other column could hold ids", name, t, all[i].Type)
+	}
+	return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; these columns could: %s", name, t, all[i].Type, List(candidates))
+}
+
+// hasIDs reports whether the first rows of t have an id in the column. It sets c.isBinary.
+func (d *Database) hasIDs(ctx context.Context, t Table, c *Column) (has bool, err error) {
+	err = d.rows(ctx, t, *c, fmt.Sprintf(" LIMIT %d", sampled), func(value any) error {
+		if _, isID := c.id(value); isID {
+			b, isBytes := value.([]byte)
+			has, c.isBinary = true, isBytes && len(b) == objectid.Size
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
+	}
+	return has, err
+}
+
+// id returns the id that a value is: 12 bytes, or a text in one of the notations that
+// [inspect.ParseObjectID] reads.
+func (c Column) id(value any) (id objectid.ID, ok bool) {
+	switch v := value.(type) {
+	case []byte:
+		if len(v) == objectid.Size && !c.isText {
+			return objectid.ID(v), true
+		}
+		return c.id(string(v))
+	case string:
+		if len(v) <= maxText {
+			return inspect.ParseObjectID(v)
+		}
+	}
+	return id, false
+}
+
+// maxText is the length of the longest text that may be an id with its notation, in bytes. Of
+// other values that are longer, a census shows only the beginning.
+const maxText = 200
+
+// document returns a BSON document whose _id is a value that is no id, or an empty document for
+// NULL.
+func (c Column) document(value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return bson.Marshal(bson.D{})
+	case []byte:
+		if c.isText || utf8.Valid(v) && !strings.Contains(string(v), "\x00") {
+			return c.document(string(v))
+		}
+		value = v[:min(len(v), maxText)]
+	case string:
+		if parsed, err := uuid.Parse(v); err == nil && strings.EqualFold(c.Type, "uuid") {
+			value = bson.Binary{Subtype: bson.TypeBinaryUUID, Data: parsed[:]}
+		} else {
+			value = strings.ToValidUTF8(v[:min(len(v), maxText)], "\ufffd")
+		}
+	}
+	return bson.Marshal(bson.D{{Key: "_id", Value: value}})
+}

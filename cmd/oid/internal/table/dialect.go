@@ -1,0 +1,177 @@
+package table
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+)
+
+// dialect is what differs between kinds of databases.
+type dialect struct {
+	name    string
+	schemes []string // of URLs
+	quote   byte     // around identifiers
+
+	language string // of "oid range", for columns of bytes
+
+	// open returns the database of a URL, to which it does not connect yet, and where it is.
+	open func(url string) (db *sql.DB, at string, err error)
+
+	// isUnknown reports whether an error means that the server lacks the database of the
+	// URL. anyDatabase returns the URL of a database that it has, in which the query
+	// databases lists them.
+	isUnknown   func(error) bool
+	anyDatabase func(url string) string
+	databases   string
+
+	// tables is a query for the schema and the name of each table, and whether the name
+	// alone finds it. columns is a query for the name and the type of each column of the
+	// table with the two arguments schema and name, and whether it is the primary key.
+	tables, columns string
+
+	// estimate is a query for the number of rows, or the plan of a query. <table> stands
+	// for the table as SQL names it, <schema> and <name> for texts.
+	estimate string
+
+	// textBytes is whether the driver returns text as bytes, so that only the type of the
+	// column tells texts from bytes. loose is whether columns contain values of any type.
+	textBytes, loose bool
+}
+
+var dialects = []dialect{
+	{
+		name: "SQLite", schemes: []string{"sqlite"}, quote: '"', language: "sql", open: openSQLite, loose: true,
+		tables: `SELECT '', name, true FROM sqlite_schema, pragma_application_id
+			WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND application_id <> 0x6F696431 ORDER BY name`,
+		columns: `SELECT name, type, pk > 0 AND (SELECT sum(pk > 0) = 1 FROM pragma_table_xinfo(?2)) FROM pragma_table_xinfo(?2)
+			WHERE ?1 = '' AND hidden <> 1 ORDER BY cid`,
+		estimate: "SELECT max(rowid) FROM <table>",
+	},
+	{
+		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, quote: '"', language: "postgres", open: openPostgres,
+		isUnknown: func(err error) bool {
+			e, ok := errors.AsType[*pgconn.PgError](err)
+			return ok && e.Code == "3D000"
+		},
+		anyDatabase: func(url string) string { return withDatabase(url, "postgres") },
+		databases:   "SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY 1",
+		tables: `SELECT nspname, relname, pg_table_is_visible(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
+			AND NOT EXISTS (SELECT FROM pg_class f WHERE f.relnamespace = n.oid AND f.relname = '^1format') ORDER BY 1, 2`,
+		columns: `SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = attnum)
+			FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
+			WHERE nspname = $1 AND relname = $2 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+		estimate: "EXPLAIN SELECT FROM <table>",
+	},
+	{
+		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL, textBytes: true,
+		isUnknown: func(err error) bool {
+			e, ok := errors.AsType[*mysql.MySQLError](err)
+			return ok && e.Number == 1049
+		},
+		anyDatabase: func(url string) string { return withDatabase(url, "") },
+		databases:   "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
+		tables: `SELECT table_schema, table_name, coalesce(table_schema = database(), false) FROM information_schema.tables
+			WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND table_type <> 'SEQUENCE' ORDER BY 1, 2`,
+		columns: `SELECT column_name, column_type, column_key = 'PRI' AND (SELECT count(*) = 1 FROM information_schema.columns k
+			WHERE k.table_schema = c.table_schema AND k.table_name = c.table_name AND k.column_key = 'PRI')
+			FROM information_schema.columns c WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position`,
+		estimate: "SELECT table_rows FROM information_schema.tables WHERE table_schema = <schema> AND table_name = <name>",
+	},
+}
+
+// dialectOf returns the dialect of a URL, or nil.
+func dialectOf(url string) *dialect {
+	scheme, _, found := strings.Cut(url, ":")
+	i := slices.IndexFunc(dialects, func(d dialect) bool { return found && slices.Contains(d.schemes, scheme) })
+	if i < 0 {
+		return nil
+	}
+	return &dialects[i]
+}
+
+// IsURL reports whether url names a database whose tables can be read.
+func IsURL(url string) bool { return dialectOf(url) != nil }
+
+// connectTimeout is how long connecting to a server may take if the URL does not say it.
+const connectTimeout = 5 * time.Second
+
+// openSQLite opens a file for reading. The file may be in use by other programs.
+func openSQLite(uri string) (*sql.DB, string, error) {
+	path := strings.TrimPrefix(uri, "sqlite:")
+	if _, err := os.Stat(path); err != nil {
+		return nil, path, err
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	return db, path, err
+}
+
+func openPostgres(uri string) (*sql.DB, string, error) {
+	config, err := pgx.ParseConfig(uri)
+	if err != nil {
+		return nil, "", err // without the password
+	}
+	delete(config.RuntimeParams, "oid_schema")
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "oid"
+	}
+	if config.ConnectTimeout == 0 || !strings.Contains(uri, "connect_timeout=") {
+		config.ConnectTimeout = connectTimeout
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // poolers may lend another connection to each transaction
+	return stdlib.OpenDB(*config), fmt.Sprintf("%s:%d", config.Host, config.Port), nil
+}
+
+// openMySQL opens a database of a MySQL or MariaDB server. The parameters of the URL are those of
+// the driver; socket is the path of a Unix socket.
+func openMySQL(uri string) (*sql.DB, string, error) {
+	bad := errors.New("invalid URL; write mysql://USER:PASSWORD@HOST:PORT/DATABASE#TABLE, with % and two hexadecimal digits for special characters of the password")
+	u, err := url.Parse(uri)
+	if err != nil {
+		return nil, "", bad
+	}
+	query, network, addr := u.Query(), "tcp", u.Host
+	if socket := query.Get("socket"); socket != "" {
+		network, addr = "unix", socket
+	} else if !query.Has("tls") {
+		query.Set("tls", "preferred") // as the clients of MySQL do
+	}
+	query.Del("socket")
+	c, err := mysql.ParseDSN(network + "(" + addr + ")/?" + query.Encode())
+	if err != nil {
+		return nil, "", bad
+	}
+	c.User, c.DBName, c.Timeout = u.User.Username(), strings.TrimPrefix(u.Path, "/"), cmp.Or(c.Timeout, connectTimeout)
+	password, given := u.User.Password()
+	if c.Passwd = password; !given {
+		c.Passwd = os.Getenv("MYSQL_PWD")
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, "", bad
+	}
+	return sql.OpenDB(connector), c.Addr, nil
+}
+
+// withDatabase returns a URL with another database.
+func withDatabase(uri, database string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return uri
+	}
+	u.Path = "/" + database
+	return u.String()
+}

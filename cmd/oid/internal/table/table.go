@@ -1,0 +1,263 @@
+// Package table reads the values of one column of a table, for a census. The table may be in
+// any database for which there is a dialect.
+//
+// Start with [Open]. [Database.Tables] lists the tables, [Named] finds one of them by the name
+// that a user gave, [Database.Column] chooses the column, and [Database.Read] reads it.
+package table
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/internal/causes"
+	"github.com/oidkit/oid/internal/each"
+)
+
+// Database is a database of which tables are read. No method changes the database.
+type Database struct {
+	*dialect
+	url string
+	db  *sql.DB
+}
+
+// Open connects to the database that url names. The error is about the server, the file or the
+// URL, and contains no password.
+func Open(ctx context.Context, url string) (*Database, error) {
+	d := dialectOf(url)
+	if d == nil {
+		return nil, errors.New("tables of this kind of database cannot be read")
+	}
+	db, at, err := d.open(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close() // it was not used
+		return nil, d.unreachable(ctx, url, at, err)
+	}
+	return &Database{d, url, db}, nil
+}
+
+// unreachable describes why a database cannot be used. If the server does not have the
+// database, the error lists the databases that it has.
+func (d *dialect) unreachable(ctx context.Context, url, at string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
+	if d.isUnknown == nil || !d.isUnknown(err) {
+		return text
+	}
+	other, _, err := d.open(d.anyDatabase(url))
+	if err != nil {
+		return text
+	}
+	defer other.Close()
+	names, err := texts(ctx, other, d.databases)
+	if err != nil {
+		return text
+	}
+	return fmt.Errorf("%w; it has the databases %s", text, List(names))
+}
+
+// Close closes the connections.
+func (d *Database) Close() error { return d.db.Close() }
+
+// Table is a table, a view, or anything else from which rows can be selected.
+type Table struct {
+	Schema string // empty if the database has no schemas
+	Name   string
+
+	// visible is whether the name of the table is enough to find it, without the schema.
+	visible bool
+	quoted  string // with its schema, for SQL
+	quote   byte
+}
+
+// String returns the text that [Named] finds.
+func (t Table) String() string {
+	name := t.Name
+	if strings.ContainsAny(name+t.Schema, ".\"`") {
+		return t.quoted
+	}
+	if t.Schema != "" {
+		name = t.Schema + "." + name
+	}
+	return name
+}
+
+// reserved are words that SQL reserves and that people nevertheless use as names.
+const reserved = " all check column default desc end from group index key limit order primary references select table to user values where "
+
+// ForSQL returns name as people write it in SQL: in quotes only if it needs them.
+func (d *Database) ForSQL(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" || strings.Contains(reserved, " "+name+" ") {
+		return quoted(name, d.quote)
+	}
+	return name
+}
+
+// Condition returns the flags of "oid range" with which it prints a condition on the column.
+func (d *Database) Condition(c Column) (language, column string) {
+	if language = d.language; !c.isBinary {
+		language = "sqltext"
+	}
+	return language, d.ForSQL(c.Name)
+}
+
+// Tables returns the tables that can be read, without those of the system and of stores of oid.
+func (d *Database) Tables(ctx context.Context) (tables []Table, err error) {
+	rows, err := d.db.QueryContext(ctx, d.tables)
+	if err != nil {
+		return nil, fmt.Errorf("list the tables: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		t := Table{quote: d.quote}
+		if err := rows.Scan(&t.Schema, &t.Name, &t.visible); err != nil {
+			return nil, err
+		}
+		t.quoted = quoted(t.Name, d.quote)
+		if t.Schema != "" {
+			t.quoted = quoted(t.Schema, d.quote) + "." + t.quoted
+		}
+		tables = append(tables, t)
+	}
+	return tables, rows.Err()
+}
+
+// quoted returns name as an identifier in quotes.
+func quoted(name string, quote byte) string {
+	q := string(quote)
+	return q + strings.ReplaceAll(name, q, q+q) + q
+}
+
+// Named returns the tables that name may mean: a table, perhaps after its schema and a dot, each
+// as it is or in quotes. If no name is written so, the case of letters does not matter.
+func Named(tables []Table, name string) (found []Table) {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, t := range tables {
+			var forms []string
+			for _, n := range []string{t.Name, quoted(t.Name, t.quote)} {
+				if t.visible {
+					forms = append(forms, n)
+				}
+				forms = append(forms, t.Schema+"."+n, quoted(t.Schema, t.quote)+"."+n)
+			}
+			if slices.ContainsFunc(forms, func(form string) bool { return same(form, name) }) {
+				found = append(found, t)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Estimate returns the approximate number of rows of t, or -1 if nothing is known without
+// counting them.
+func (d *Database) Estimate(ctx context.Context, t Table) int64 {
+	var text sql.NullString
+	n := int64(-1)
+	query := strings.NewReplacer("<table>", t.quoted, "<name>", "'"+strings.ReplaceAll(t.Name, "'", "''")+"'", "<schema>", "'"+strings.ReplaceAll(t.Schema, "'", "''")+"'").Replace(d.estimate)
+	if d.db.QueryRowContext(ctx, query).Scan(&text) != nil || !text.Valid {
+		return -1
+	}
+	_, rows, found := strings.Cut(text.String, "rows=") // in the plan of a query
+	if !found {
+		rows = text.String
+	}
+	if _, err := fmt.Sscanf(rows, "%d", &n); err != nil {
+		return -1
+	}
+	return n
+}
+
+// Read writes a BSON document for every row of t to w. Its _id is the value of the column; if that
+// is NULL, the document is empty. One query reads all rows, in a transaction that only reads.
+// After each thousand rows, Read calls counted with their number.
+func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, counted func(rows int64)) error {
+	doc := []byte("\x16\x00\x00\x00\x07_id\x00............\x00") // the document with an ObjectId
+	n := int64(0)
+	err := d.rows(ctx, t, c, "", func(value any) error {
+		if n++; n%countedTogether == 0 {
+			counted(countedTogether)
+		}
+		id, isID := c.id(value)
+		if isID {
+			copy(doc[9:], id[:])
+			_, err := w.Write(doc)
+			return err
+		}
+		other, err := c.document(value)
+		if err == nil {
+			_, err = w.Write(other)
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("read column %s of table %s, after %d rows: %w", c.Name, t, n, err)
+	}
+	return err
+}
+
+const countedTogether = 1000
+
+// rows calls each with the values of a column. limit may end the query.
+func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, each func(value any) error) error {
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	rows, err := tx.QueryContext(ctx, "SELECT "+quoted(c.Name, d.quote)+" FROM "+t.quoted+limit)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var value any
+	for rows.Next() {
+		if err := rows.Scan(&value); err != nil {
+			return err
+		}
+		if err := each(value); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// texts returns the first column of a query.
+func texts(ctx context.Context, db *sql.DB, query string) (all []string, err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
+}
+
+// maxListed is how many names an error lists.
+const maxListed = 20
+
+// List returns names for a sentence, or the first of them and the number of the others.
+func List[T any](names []T) string {
+	all := each.Of(names, func(name T) string { return fmt.Sprint(name) })
+	if more := len(all) - maxListed; more > 0 {
+		all = append(all[:maxListed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
