@@ -98,13 +98,16 @@ import (
 type Options struct {
 	// Field is the field whose values are read. A dot separates a nested field from its
 	// parent, as in "customer.id". If a field on the path is an array, the census reads
-	// all its elements. Default: "_id".
+	// all its elements. If it is a string that contains JSON, the census reads the value in
+	// it. In the path, * stands for every member of an object or every element of an array,
+	// and *~ at the end for the keys of all members: "orders.*~". Default: "_id".
 	Field string
 
 	// Format is the format of the sources. Default: [FormatAuto].
 	Format Format
 
-	// Column is the name of the column that is read from CSV. Default: the value of Field.
+	// Column is the name of the column that is read from CSV. If its cells contain JSON, the
+	// path of the field follows, as in "after._id". Default: the value of Field.
 	Column string
 
 	// Collection limits a [FormatArchive] to one collection: "orders" or "shop.orders".
@@ -312,6 +315,10 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 			src.samples[s.Type] = append(src.samples[s.Type], Value{c.position(base + s.Place), s.Text})
 		}
 	}
+	src.looked, src.first = src.looked+int64(b.Looked), cmp.Or(src.first, b.First)
+	for path, f := range b.Places {
+		src.places[path] = source.Found{Values: src.places[path].Values + f.Values, InText: f.InText}
+	}
 	p := b.Prepared.(*prepared)
 	if err := c.keep(int64(len(p[0].records) + len(p[hexStrings].records))); err != nil {
 		return err
@@ -337,7 +344,7 @@ func (c *Census) keep(n int64) error {
 
 // addSource adds src to the census and to its collection.
 func (c *Census) addSource(src *Source) *Source {
-	src.others, src.samples, src.parts = map[string]int64{}, map[string][]Value{}, map[string]*Source{}
+	src.others, src.samples, src.parts, src.places = map[string]int64{}, map[string][]Value{}, map[string]*Source{}, map[string]source.Found{}
 	src.collection = c.collection(src.Collection)
 	src.collection.sources = append(src.collection.sources, src)
 	c.sources = append(c.sources, src)

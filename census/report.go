@@ -71,6 +71,10 @@ type Report struct {
 	Others  []Other
 	Without int64
 
+	// Unjudged says why there is no verdict: no document has an id in the field. It is nil if
+	// ids were found, or if there were no documents.
+	Unjudged *Unjudged
+
 	// First and Last are the earliest and the latest creation time. They ignore ids from
 	// before 2009, ids from the future and bounds. They are nil if there are no other ids.
 	First *time.Time
@@ -237,6 +241,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.interval, Chosen: options.By == IntervalAuto, Zone: options.Zone.String(), Beyond: t.off},
 		Others:   otherValues(l.sources),
+		Unjudged: c.unjudged(l.sources),
 	}
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
@@ -278,6 +283,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String()},
 		Others:   otherValues(c.sources),
+		Unjudged: c.unjudged(c.sources),
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs

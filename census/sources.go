@@ -52,7 +52,10 @@ type Source struct {
 	found      [2]int64         // ObjectIds, and strings of 24 hexadecimal digits
 	others     map[string]int64 // by type
 	samples    map[string][]Value
-	parts      map[string]*Source // collections of an archive
+	parts      map[string]*Source      // collections of an archive
+	places     map[string]source.Found // fields with ids in the first documents without ids
+	looked     int64                   // how many of these documents there are
+	first      string                  // describes the first of them
 }
 
 // Position is the position of a document, line or row in a source.

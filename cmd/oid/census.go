@@ -72,14 +72,26 @@ other values are counted by type. A name that does not exist is an error that li
 that do.
 
 --format sets the format of all sources. --collection NAME or DATABASE.NAME selects one
-collection of an archive. --field customer.id reads the field "id" of the nested document
-"customer". --column names the column of CSV, by default the field. --grep takes every
-run of exactly 24 hexadecimal digits as an id:
+collection of an archive. --column names the column of CSV, by default the field. --grep
+takes every run of exactly 24 hexadecimal digits as an id:
 
   zcat app.log.gz | oid census --grep --since 7d
 
-If a record cannot be read, the command reports it, goes on with the next one, and exits
-with code 1. --memory limits the memory, approximately; by default it is half of the
+--field customer.id reads the field "id" of the nested document "customer". Arrays, and
+strings that contain JSON, are searched on the way. In the path, * stands for every
+member of an object or every element of an array, and *~ at the end for the keys:
+
+  {"hits": {"hits": [{"_id": "..."}]}}           --field hits.hits._id
+  {"payload": {"after": "{\"_id\": ...}"}}       --field payload.after._id
+  {"orders": {"6592008029c8c3e4dc76256c": {}}}   --field 'orders.*~'
+  {"rows": [["6592008029c8c3e4dc76256c", 1]]}    --field 'rows.*.0'
+
+If no document has an id in the field, the command says which fields of the first 1,000
+documents have ids, and with which flag to read them.
+
+The exit code is 0 if ids were judged, or if there were no documents. It is 1 if no
+document has an id in the field, or if something could not be read. After a record that
+cannot be read, the command goes on with the next one. --memory limits the memory, approximately; by default it is half of the
 memory of the machine or the container. Ids beyond the limit go to a temporary file.`
 
 // censusReportHelp is the help about the report.

@@ -33,7 +33,7 @@ func columnsOf(out io.Writer) int {
 }
 
 // report writes the report of c as text, JSON or HTML, as the flags say. It returns
-// errReported if a part of the sources could not be read.
+// errReported if a part of the sources could not be read, or if no ids were judged.
 func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
 	r, err := c.Report(o)
 	if err == nil {
@@ -60,6 +60,10 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	default:
 		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, columnsOf(w)) })
+	}
+	if err == nil && r.Unjudged != nil {
+		std.warn("no ids were judged: %v", r.Unjudged)
+		err = errReported
 	}
 	if err == nil && r.Broken() {
 		err = errReported

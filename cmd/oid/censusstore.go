@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/cmd/oid/internal/table"
@@ -94,26 +97,54 @@ func (r *censusReader) collectionPart(ctx context.Context, p part, s store.Store
 	return p
 }
 
-// find writes the documents of a collection to w. MongoDB returns only the field that is
+// find writes the documents of a collection to w, or those whose _id is in the time range of the
+// options: an ObjectId, or a string of its digits. MongoDB returns only the field that is
 // counted; other stores return whole documents.
 func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) error {
-	var q store.Query
+	ranges := []store.Range{{}}
 	if r.options.Field == "_id" && r.options.Range != (objectid.Range{}) {
-		q.Range = store.IDRange(r.options.Range)
+		ranges = []store.Range{textRange(r.options.Range), store.IDRange(r.options.Range)}
 	}
-	docs := s.Find(ctx, collection, q)
-	if m, ok := s.(*mongostore.Store); ok {
-		docs = m.FindField(ctx, collection, r.options.Field, q)
+	for _, keys := range ranges {
+		q := store.Query{Range: keys}
+		docs, whole := s.Find(ctx, collection, q), iter.Seq2[bson.Raw, error](nil)
+		if m, ok := s.(*mongostore.Store); ok {
+			docs = m.FindField(ctx, collection, r.options.Field, q)
+			q.Limit = wholeDocuments
+			whole = s.Find(ctx, collection, q)
+		}
+		if err := r.write(w, docs, whole); err != nil {
+			return err
+		}
 	}
-	n := int64(0)
+	return nil
+}
+
+// wholeDocuments is how many documents are read whole if the first one has no id in the field,
+// so that the census can say in which other fields ids are.
+const wholeDocuments = 1000
+
+// write writes docs to w. whole, if not nil, are the first of them with all fields. If the first
+// document has no id in the field, write writes these instead.
+func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]) error {
+	n, written := int64(0), int64(0)
 	for doc, err := range docs {
 		if err != nil {
 			return err
 		}
+		if _, isID := doc.Lookup(strings.Split(r.options.Field, ".")...).ObjectIDOK(); n == 0 && whole != nil && !isID {
+			if err := r.write(w, whole, nil); err != nil {
+				return err
+			}
+			written = wholeDocuments
+		}
+		if n++; n <= written {
+			continue
+		}
 		if _, err := w.Write(doc); err != nil {
 			return err
 		}
-		if n++; n%countedTogether == 0 {
+		if n%countedTogether == 0 {
 			r.progress.count(countedTogether)
 		}
 	}

@@ -131,6 +131,17 @@ func (r *timeRange) keys() (store.Range, error) {
 	return store.IDRange(ids), err
 }
 
+// textRange returns the range of keys that contains the strings of 24 hexadecimal digits, in
+// lower case, of the ids in r.
+func textRange(r objectid.Range) store.Range {
+	from, _ := store.StringKey(r.From.String()) // digits are UTF-8
+	to, _ := store.StringKey(r.To.String())
+	if r.To.IsZero() {
+		to, _ = store.StringKey("g") // after all digits
+	}
+	return store.Range{From: from, To: to}
+}
+
 // ofFlag turns an error of package timerange into a usage error that names the flag.
 func ofFlag(err error) error {
 	if field, ok := errors.AsType[*timerange.FieldError](err); ok {

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"census":                        {"census/internal/idset", "census/internal/source", "objectid", "internal/era", "internal/phrase", "internal/each"},
 	"census/internal/idset":         {"objectid", "internal/each"},
 	"inspect":                       {"objectid", "gpid", "internal/era", "internal/classic", "internal/pattern", "internal/each"},
-	"census/internal/source":        {"inspect", "objectid", "internal/bsonwalk", "internal/each"},
+	"census/internal/source":        {"inspect", "objectid", "internal/bsonwalk", "internal/each", "internal/phrase"},
 	"internal/report":               {"census", "internal/phrase", "internal/plot", "internal/each"},
 	"internal/era":                  {"objectid"},
 	"internal/classic":              {"objectid"},

@@ -105,3 +105,14 @@ func Shown(text string) string {
 		return r
 	}, text)
 }
+
+// Argument returns text as an argument of a command line, in quotes if a shell needs them.
+func Argument(text string) string {
+	isPlain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-/:", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

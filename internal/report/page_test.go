@@ -201,5 +201,17 @@ func TestSummary(t *testing.T) {
 	if got := text(t, unread, 0); strings.Contains(got, "findings") {
 		t.Errorf("something is said of what was not read: %s", got)
 	}
-	has(t, "nothing", text(t, &census.Report{Field: "_id"}, 0), "findings: none")
+	// Without ids there is no verdict.
+	none := &census.Report{Field: "_id", Unjudged: &census.Unjudged{Unit: "line", Read: 7, Looked: 7, Elsewhere: []census.Elsewhere{{Field: "a.*", IDs: 9, InText: true}}}}
+	for _, got := range []string{text(t, none, 200), page(t, none)} {
+		has(t, "no ids", got, "ids are in other fields; in the first 7 lines, `a.*` (JSON within text) has 9 ids: write --field ")
+		if strings.Contains(strings.ToLower(got), "findings") {
+			t.Errorf("findings without ids: %s", got)
+		}
+	}
+	none.Unjudged.Elsewhere = nil
+	both := &census.Report{Field: "_id", Collections: []*census.Report{none, none}}
+	if got := text(t, both, 0); strings.Contains(got, "findings") {
+		t.Errorf("findings of collections without ids: %s", got)
+	}
 }

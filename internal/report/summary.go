@@ -130,6 +130,9 @@ func factsOf(r *census.Report) (out [][2]string) {
 	if r.Without > 0 {
 		add("without", "%s without %s", humanize.Comma(r.Without), r.Field)
 	}
+	if r.Unjudged != nil {
+		add("no verdict", "%v", r.Unjudged)
+	}
 	if r.Processes > 0 {
 		add("processes", "%s", humanize.Comma(r.Processes))
 	}
@@ -159,6 +162,10 @@ func counted(r *census.Report) (out []*census.Report, others string) {
 	for _, c := range r.Collections {
 		if c.IDs > 0 || len(c.Findings) > 0 {
 			out = append(out, c)
+			continue
+		}
+		if u := c.Unjudged; u != nil && len(u.Elsewhere) > 0 {
+			names = append(names, fmt.Sprintf("%s (%v)", titleOf(c), u.Elsewhere[0]))
 			continue
 		}
 		n := tally{}
@@ -227,8 +234,8 @@ func outages(r *census.Report) (n int64) {
 	return n
 }
 
-// told reports whether r can have a verdict. It cannot if no source could be read.
-func told(r *census.Report) bool { return r.IDs > 0 || len(r.Findings) > 0 || !r.Broken() }
+// told reports whether r has a verdict. It has none if no ids were judged.
+func told(r *census.Report) bool { return r.IDs > 0 || len(r.Findings) > 0 }
 
 // findingTexts are short texts for kinds of findings whose names alone are not clear.
 var findingTexts = map[census.Kind]string{

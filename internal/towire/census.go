@@ -16,7 +16,7 @@ func Census(r *census.Report) wire.Census {
 }
 
 func collectionCensus(r *census.Report) wire.CollectionCensus {
-	return wire.CollectionCensus{
+	out := wire.CollectionCensus{
 		Collection: r.Collection, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each.Of(r.Sources, censusSource),
 		IDs: r.IDs, DistinctIDs: r.Distinct, RepeatedIDs: r.Repeated, OutsideIDs: r.Outside,
 		Others: each.Of(r.Others, otherValues), WithoutField: r.Without,
@@ -28,8 +28,16 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each.Of(r.TopProcesses, censusProcess),
 		Doubts: each.Of(r.Doubts, doubt), Events: each.Of(r.Events, event),
 		ShortestOutageBusy: optionalSeconds(r.ShortestOutage[0]), ShortestOutageQuiet: optionalSeconds(r.ShortestOutage[1]),
-		Findings: each.Of(r.Findings, finding),
 	}
+	if r.IDs > 0 || len(r.Findings) > 0 {
+		out.Findings = each.Of(r.Findings, finding)
+	}
+	if u := r.Unjudged; u != nil {
+		out.Unjudged = &wire.Unjudged{Looked: u.Looked, First: u.First, Text: u.String(), Elsewhere: each.Of(u.Elsewhere, func(e census.Elsewhere) wire.Elsewhere {
+			return wire.Elsewhere(e)
+		})}
+	}
+	return out
 }
 
 func optionalSeconds(d time.Duration) *float64 {

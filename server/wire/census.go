@@ -27,6 +27,8 @@ type CollectionCensus struct {
 	Others       []OtherValues `json:"others" nullable:"false" doc:"Values that are not ObjectIds, by type; the most frequent type first."`
 	WithoutField int64         `json:"without_field" doc:"How many documents or rows lack the field."`
 
+	Unjudged *Unjudged `json:"unjudged,omitempty" doc:"Why no ids were judged although documents were read. Absent if ids were judged, or if there were no documents."`
+
 	First    *time.Time `json:"first" doc:"Earliest creation time that is neither before 2009 nor in the future; null if there is none."`
 	Last     *time.Time `json:"last" doc:"Latest creation time that is neither before 2009 nor in the future; null if there is none."`
 	Timeline Timeline   `json:"timeline" doc:"When the ids were created."`
@@ -42,7 +44,23 @@ type CollectionCensus struct {
 	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a time without ids must be to be reported as an outage, in the busiest hours of the week. A shorter time may be chance. Null if this is not known."`
 	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"How long a time without ids must be to be reported as an outage, in the quietest hours of the week. A shorter time may be chance. Null if this is not known."`
 
-	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
+	Findings []Finding `json:"findings" doc:"What deserves attention. Null if no ids were judged."`
+}
+
+// Unjudged says why a census judged no ids: the field has none in any document.
+type Unjudged struct {
+	Looked    int64       `json:"looked" doc:"In how many of the first documents or rows ids were looked for in other fields."`
+	Elsewhere []Elsewhere `json:"elsewhere" nullable:"false" doc:"Fields that have ids, at most five: those with the most ids."`
+	First     string      `json:"first,omitempty" doc:"The members of the first of these documents and their types, or the columns."`
+	Text      string      `json:"text" doc:"The same as a sentence."`
+}
+
+// Elsewhere is a field that has ids although another one was asked for.
+type Elsewhere struct {
+	Field    string `json:"field" doc:"What to ask for instead: the path of the field, or the name of the column."`
+	IDs      int64  `json:"ids" doc:"How many ids it has in the documents that were searched."`
+	InText   bool   `json:"in_text,omitempty" doc:"The field is in a string that contains JSON."`
+	IsColumn bool   `json:"is_column,omitempty" doc:"The field is a column of CSV."`
 }
 
 // Event is something that happened to a collection, as its ids show.

@@ -162,9 +162,10 @@ func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, e
 			return sum, err
 		}
 		if !skip {
+			first := sum == 0
 			sum = crc64.Update(sum, crc64.MakeTable(crc64.ECMA), r.data)
 			b := r.batches.Get().(*Batch)
-			b.Collection, b.start = name, r.offset-int64(len(r.data))
+			b.Collection, b.start, b.first = name, r.offset-int64(len(r.data)), first
 			r.parseDocuments(r.data, b)
 			stop := b.stop
 			if err := cmp.Or(r.emit(b), stop); err != nil {

@@ -23,6 +23,13 @@ type Batch struct {
 	Others  map[string]int64
 	Samples []Sample
 
+	// Places are the fields or columns with ids in the first documents or rows that have no id
+	// where it was asked for. Looked is the number of these documents or rows. First describes
+	// the first of them.
+	Places map[string]Found
+	Looked int
+	First  string
+
 	// Broken counts the documents, lines or rows that could not be read and were skipped.
 	// Problems describe the first of them.
 	Broken   int64
@@ -34,6 +41,7 @@ type Batch struct {
 
 	ready chan struct{} // receives a value when the batch is prepared, if the source is read in parallel
 	start int64         // position of the first byte in the source
+	first bool          // whether this is the first batch of the source or of its collection
 	stop  error         // why reading stopped within the batch, or nil
 }
 
@@ -146,8 +154,9 @@ func clip(text []byte) string {
 // reset empties b, so that it can be used again.
 func (b *Batch) reset() {
 	clear(b.Others)
+	clear(b.Places)
 	*b = Batch{
-		Prepared: b.Prepared, ready: b.ready, Others: b.Others,
+		Prepared: b.Prepared, ready: b.ready, Others: b.Others, Places: b.Places,
 		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0],
 	}
 }

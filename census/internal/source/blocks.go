@@ -106,6 +106,7 @@ func (l *blocks) next(ctx context.Context, buf *[]byte, b *Batch) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b.start = l.offset - int64(len(l.carry))
+	b.first = b.start == 0
 	data := l.fill(ctx, buf)
 	if len(data) > 0 {
 		select {

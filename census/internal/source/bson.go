@@ -107,10 +107,14 @@ func cutDocument(data []byte) error {
 // addBSON adds the values at path in doc. If elements is true, it adds the elements of an array
 // instead of the array.
 func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) error {
-	found := 0
+	found, ids := 0, len(b.IDs)+len(b.Strings)
 	err := findBSON(doc, path, func(typ byte, value []byte) {
 		found++
-		if typ != 0x04 || !elements {
+		switch {
+		case typ == typeJSON:
+			b.addJSON(value, 0, len(value), place, elements)
+			return
+		case typ != 0x04 || !elements:
 			b.bsonValue(typ, value, place)
 			return
 		}
@@ -126,36 +130,61 @@ func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 	if found == 0 {
 		b.Without++
 	}
+	if ids == len(b.IDs)+len(b.Strings) {
+		b.lookBSON(doc)
+	}
 	return nil
 }
 
+// typeJSON is the type of a value in a string that contains JSON. BSON has no such type.
+const typeJSON = 0x00
+
+// foundBSON is called with a value at the path that was asked for.
+type foundBSON func(typ byte, value []byte)
+
 // findBSON calls found with every value at path in doc. Like a query of MongoDB, it searches
-// the elements of arrays on the path.
-func findBSON(doc []byte, path []string, found func(typ byte, value []byte)) error {
+// the elements of arrays on the path. It also searches the strings on the path that contain
+// JSON.
+func findBSON(doc []byte, path []string, found foundBSON) error {
 	w := bsonwalk.New(doc)
 	for w.Next() {
-		if string(w.Name()) == path[0] {
-			return enterBSON(w.Type(), w.Value(), path[1:], found)
+		var err error
+		switch path[0] {
+		case anyKey:
+			found(0x02, append(append(make([]byte, 4), w.Name()...), 0))
+		case anyMember:
+			err = enterBSON(w.Type(), w.Value(), path[1:], found)
+		default:
+			if n := isName(w.Name(), path); n > 0 {
+				return enterBSON(w.Type(), w.Value(), path[n:], found)
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return w.Err()
 }
 
-func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value []byte)) error {
+func enterBSON(typ byte, value []byte, path []string, found foundBSON) error {
 	switch {
 	case len(path) == 0:
 		found(typ, value)
+	case typ == 0x02:
+		// What is no JSON has no such path.
+		_ = enterText(value[4:len(value)-1], path, func(s []byte, from, to int) { found(typeJSON, s[from:to]) })
 	case typ == 0x03:
 		return findBSON(value, path, found)
 	case typ == 0x04:
+		named := path[0] != anyMember && !isIndex(path[0])
 		w := bsonwalk.New(value)
 		for w.Next() {
 			var err error
 			switch {
-			case string(w.Name()) == path[0]:
+			case path[0] == anyMember || string(w.Name()) == path[0]:
 				err = enterBSON(w.Type(), w.Value(), path[1:], found)
-			case w.Type() == 0x03:
-				err = findBSON(w.Value(), path, found)
+			case w.Type() == 0x03, named && w.Type() == 0x02:
+				err = enterBSON(w.Type(), w.Value(), path, found)
 			}
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -8,6 +9,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 // readCSV emits the values of one column. Columns are separated by commas, as in the output
@@ -23,13 +27,15 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	if err != nil {
 		return stopped(rows.InputOffset(), err)
 	}
-	column := slices.IndexFunc(names, func(name string) bool { return strings.TrimPrefix(name, utf8Mark) == s.options.Column })
+	names = slices.Clone(names)
+	names[0] = strings.TrimPrefix(names[0], utf8Mark)
+	column, path := columnOf(names, s.options.Column)
 	if column < 0 {
 		row := []byte(strings.Join(names, ","))
-		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s", s.options.Column, clip(row), encodingHint(row))
+		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s%s", s.options.Column, clip(row), columnHint(s.text.head), encodingHint(row))
 	}
 	b := s.batches.Get().(*Batch)
-	b.Documents = 1
+	b.Documents, b.first = 1, true
 	for {
 		limit.left = maxLine
 		row, err := rows.Read()
@@ -43,10 +49,12 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 			return cmp.Or(emit(b), stopped(rows.InputOffset(), err))
 		case column >= len(row) || row[column] == "":
 			b.Without++
-		default:
-			if !b.addPasted(row[column], b.Documents) {
-				b.addOther(typeText, b.Documents, []byte(row[column]))
-			}
+			b.lookRow(names, row)
+		case len(path) > 0:
+			b.addCell(row[column], path)
+		case !b.addPasted(row[column], b.Documents):
+			b.addOther(typeText, b.Documents, []byte(row[column]))
+			b.lookRow(names, row)
 		}
 		if b.Documents++; b.Documents == batchSize {
 			if err := emit(b); err != nil {
@@ -57,6 +65,62 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	}
 }
 
+// columnOf returns the index of a column, or -1. If its cells contain JSON, column may be the name
+// of the column with a path of the ids in it, such as after._id; columnOf returns the path, too.
+func columnOf(names []string, column string) (index int, path []string) {
+	for name := column; name != ""; name = column[:max(strings.LastIndexByte(name, '.'), 0)] {
+		if index = slices.Index(names, name); index >= 0 {
+			if rest := strings.TrimPrefix(column[len(name):], "."); rest != "" {
+				path = strings.Split(rest, ".")
+			}
+			return index, path
+		}
+	}
+	return -1, nil
+}
+
+// addCell adds the values at path in a cell that contains JSON.
+func (b *Batch) addCell(cell string, path []string) {
+	found := 0
+	err := enterText([]byte(cell), path, func(s []byte, from, to int) {
+		found++
+		b.addJSON(s, from, to, b.Documents, true)
+	})
+	switch {
+	case err != nil:
+		b.addProblem(b.Documents, "%w: %q", err, clip([]byte(cell)))
+	case found == 0:
+		b.Without++
+	}
+}
+
+// columnHint returns the end of an error message that names the columns with ids, if text is CSV
+// without the column that was asked for, or "".
+func columnHint(text []byte) string {
+	most, hint := int64(0), ""
+	for _, comma := range separators {
+		rows := csv.NewReader(bytes.NewReader(text))
+		rows.Comma, rows.FieldsPerRecord, rows.LazyQuotes = comma, -1, true
+		names, err := rows.Read()
+		b := Batch{first: true}
+		for err == nil {
+			var row []string
+			if row, err = rows.Read(); err == nil {
+				b.lookRow(names, row)
+			}
+		}
+		for name, f := range b.Places {
+			if f.Values > most || f.Values == most && name < hint {
+				most, hint = f.Values, name
+			}
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the column %q has %s: write --column %s", hint, phrase.Count(most, "id", "ids"), phrase.Argument(hint))
+}
+
 // separators are the characters that may separate columns.
 var separators = []rune{',', ';', '\t'}
 
@@ -65,10 +129,9 @@ var separators = []rune{',', ';', '\t'}
 func findColumn(text []byte, column string) (comma rune, ok bool) {
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(text), utf8Mark), "\n")
 	for _, comma := range separators {
-		for name := range strings.SplitSeq(strings.TrimRight(line, "\r"), string(comma)) {
-			if strings.Trim(name, `"`) == column {
-				return comma, true
-			}
+		names := each.Of(strings.Split(strings.TrimRight(line, "\r"), string(comma)), func(name string) string { return strings.Trim(name, `"`) })
+		if index, _ := columnOf(names, column); index >= 0 {
+			return comma, true
 		}
 	}
 	return ',', false

@@ -58,7 +58,11 @@ var readers = []reader{
 	},
 	{
 		format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"},
-		sign: func(data []byte, _ string) bool { return bytes.IndexAny(textOf(data), "{[") == 0 },
+		sign: func(data []byte, _ string) bool {
+			text := textOf(data)
+			text = bytes.TrimPrefix(text[skipSpace(text, 0):], []byte{'"'}) // a string may contain JSON
+			return bytes.IndexAny(text, "{[") == 0
+		},
 		read: (*Input).readJSON,
 	},
 	{
@@ -132,7 +136,7 @@ func detect(data []byte, column string) (string, error) {
 			return r.format, nil
 		}
 	}
-	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s", ErrFormat, column, encodingHint(firstLine(data)))
+	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, column, columnHint(textOf(data)), encodingHint(firstLine(data)))
 }
 
 // encodingHint returns the end of an error message that says how to convert a text if its

@@ -65,8 +65,10 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 		return
 	}
 	if line[i] == '{' && !endsObject(line) {
-		b.addProblem(place, "the JSON document does not end on its line")
-		return
+		if end, err := skipValue(line, i); err != nil || skipSpace(line, end) < len(line) {
+			b.addProblem(place, "the JSON document does not end on its line")
+			return
+		}
 	}
 	digits, err := b.addDocument(line, i, place, p.path, p.elements)
 	if err != nil {
@@ -81,13 +83,14 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	p.after = append(p.after[:0], line[digits+hexDigits:end]...)
 }
 
-// addDocument adds the values at path in the document that starts at s[i]. If the document is
-// itself an id or a string, as in the results of distinct(), it adds that. digits is the
-// position of the digits of the only id if nothing after them matters, else -1.
+// addDocument adds the values at path in the document that starts at s[i]. The document may be
+// an array, or a string that contains JSON. If it is itself an id or a string, as in the results
+// of distinct(), addDocument adds that. digits is the position of the digits of the only id if
+// nothing after them matters, else -1.
 func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
-	digits = -1
-	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
-		end, err := skipValue(s, i)
+	end, isObject := len(s), s[i] == '{' && oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) < 0
+	if !isObject {
+		end, err = skipValue(s, i)
 		switch {
 		case err != nil:
 		case skipSpace(s, end) != len(s):
@@ -95,27 +98,29 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		case !endsWord[s[i]] && wordType(s[i:end]) == typeText:
 			err = errJSON
 		}
-		if err != nil {
+		if err != nil || isQuote[s[i]] && b.addPasted(short(s[i:end]), place) {
 			return -1, err
 		}
-		if isQuote[s[i]] && b.addPasted(short(s[i:end]), place) {
-			return -1, nil
-		}
-		b.addJSON(s, i, end, place, false)
-		return -1, nil
 	}
-	found := 0
-	err = findJSON(s, i, path, func(from, to int) {
-		found++
-		digits = b.addJSON(s, from, to, place, elements)
-	})
-	if err != nil {
+	found, ids := 0, len(b.IDs)+len(b.Strings)
+	if isObject || s[i] != '{' {
+		err = enterJSON(s, i, end, path, func(s []byte, from, to int) {
+			found++
+			digits = b.addJSON(s, from, to, place, elements)
+		})
+	}
+	switch {
+	case err != nil && isObject:
 		return -1, err
-	}
-	if found == 0 {
+	case found == 0 && isObject:
 		b.Without++
+	case found == 0:
+		b.addJSON(s, i, end, place, false)
 	}
-	if found != 1 || len(path) > 1 {
+	if ids == len(b.IDs)+len(b.Strings) {
+		b.look(s[i:end])
+	}
+	if found != 1 || len(path) > 1 || path[0] == anyMember || !isObject {
 		digits = -1
 	}
 	return digits, nil
@@ -136,6 +141,7 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 	documents.Split(stream.split)
 	for {
 		b := s.batches.Get().(*Batch)
+		b.first = stream.offset == 0
 		for b.Documents < batchSize && documents.Scan() {
 			doc := documents.Bytes()
 			if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {
@@ -165,8 +171,8 @@ type jsonStream struct {
 	want    int   // do not search for the end of a document before there are this many bytes
 }
 
-// split is a [bufio.SplitFunc]. A token is one document. Commas count as white space, so that
-// a missing or doubled comma does no harm.
+// split is a [bufio.SplitFunc]. A token is one document. Commas and comments count as white
+// space, so that a missing or doubled comma does no harm.
 func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, err error) {
 	if len(data) < j.want && !atEnd {
 		return 0, nil, nil
@@ -175,6 +181,8 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 	for ; i < len(data); i++ {
 		if c := data[i]; c == '[' && !inArray || c == ']' && inArray {
 			inArray = !inArray
+		} else if end := skipComment(data, i, atEnd); end > i {
+			i = end - 1
 		} else if !isSpace[c] && c != ',' {
 			break
 		}

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -26,18 +28,70 @@ var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 // and null.
 var endsWord = [256]bool{
 	' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '{': true, '[': true,
-	'"': true, '\'': true, '`': true, '(': true, ')': true,
+	'"': true, '\'': true, '`': true, '(': true, ')': true, '/': true,
 }
 
 // isQuote is true for the quotes around strings in JSON and in the output of mongosh.
 var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 
-// skipSpace returns the position of the first byte from i on that is not white space.
+// skipSpace returns the position of the first byte from i on that is neither white space nor
+// part of a comment.
 func skipSpace(s []byte, i int) int {
-	for i < len(s) && isSpace[s[i]] {
-		i++
+	for {
+		for i < len(s) && isSpace[s[i]] {
+			i++
+		}
+		if i == len(s) || s[i] != '/' {
+			return i
+		}
+		end := skipComment(s, i, true)
+		if end == i {
+			return i
+		}
+		i = end
+	}
+}
+
+// skipComment returns the position after the comment that starts at i: from /* to */, or from //
+// to the end of the line. Clients for MongoDB write comments between documents. If there is no
+// comment at i, or if its end is missing, skipComment returns i. If atEnd is true, a comment of
+// one line may end with s.
+func skipComment(s []byte, i int, atEnd bool) int {
+	until := "*/"
+	switch {
+	case bytes.HasPrefix(s[i:], []byte("//")):
+		until = "\n"
+	case !bytes.HasPrefix(s[i:], []byte("/*")):
+		return i
+	}
+	if k := bytes.Index(s[i+2:], []byte(until)); k >= 0 {
+		return i + 2 + k + len(until)
+	} else if until == "\n" && atEnd {
+		return len(s)
 	}
 	return i
+}
+
+// skipSlash returns the position after the comment or the regular expression that starts at i.
+func skipSlash(s []byte, i int) (int, error) {
+	if end := skipComment(s, i, true); end > i {
+		return end, nil
+	}
+	if i+1 == len(s) || s[i+1] == '*' {
+		return 0, errUnfinished
+	}
+	inClass := false
+	for k := i + 1; k < len(s) && s[k] != '\n'; k++ {
+		switch c := s[k]; {
+		case c == '\\':
+			k++
+		case c == '[', c == ']':
+			inClass = c == '['
+		case c == '/' && !inClass:
+			return skipWord(s, k+1), nil
+		}
+	}
+	return i + 1, nil // a slash alone
 }
 
 // skipString returns the position after the string whose first quote is at i.
@@ -72,6 +126,8 @@ func skipValue(s []byte, i int) (int, error) {
 		return skipString(s, i)
 	case '{', '[':
 		return skipNested(s, i)
+	case '/':
+		return skipSlash(s, i)
 	}
 	end := skipWord(s, i)
 	if end == i {
@@ -103,8 +159,12 @@ func skipNested(s []byte, i int) (int, error) {
 	depth := 0
 	for i < len(s) {
 		switch s[i] {
-		case '"', '\'', '`':
-			end, err := skipString(s, i)
+		case '"', '\'', '`', '/':
+			skip := skipString
+			if s[i] == '/' {
+				skip = skipSlash
+			}
+			end, err := skip(s, i)
 			if err != nil {
 				return 0, err
 			}
@@ -169,18 +229,29 @@ func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err er
 	}
 }
 
+// foundJSON is called with a value s[from:to] at the path that was asked for.
+type foundJSON func(s []byte, from, to int)
+
 // findJSON calls found with every value at path in the object that starts at i. Like a query
-// of MongoDB, it searches the elements of arrays on the path. It does not look at the rest of
-// the object after the first member of the path.
-func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
+// of MongoDB, it searches the elements of arrays on the path. It also searches the strings on
+// the path that contain JSON. It does not look at the rest of the object after the first member
+// of the path.
+func findJSON(s []byte, i int, path []string, found foundJSON) error {
 	if i >= len(s) || s[i] != '{' {
 		return errJSON
 	}
 	err := eachMember(s, i, func(key []byte, from, to int) error {
-		if !isKey(key, path[0]) {
+		switch path[0] {
+		case anyKey:
+			found(slices.Concat([]byte{'"'}, key, []byte{'"'}), 0, len(key)+2)
 			return nil
+		case anyMember:
+			return enterJSON(s, from, to, path[1:], found)
 		}
-		return cmp.Or(enterJSON(s, from, to, path[1:], found), errFound)
+		if n := isKey(key, path); n > 0 {
+			return cmp.Or(enterJSON(s, from, to, path[n:], found), errFound)
+		}
+		return nil
 	})
 	if err == errFound {
 		return nil
@@ -203,38 +274,64 @@ func keyAt(s []byte, i int) (key []byte, end int, err error) {
 }
 
 // enterJSON calls found with every value at path in the value s[from:to].
-func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) error {
+func enterJSON(s []byte, from, to int, path []string, found foundJSON) error {
 	if len(path) == 0 {
-		found(from, to)
+		found(s, from, to)
 		return nil
 	}
-	switch s[from] {
-	case '{':
+	switch c := s[from]; {
+	case c == '{':
 		return findJSON(s[:to], from, path, found)
-	case '[':
+	case c == '[':
 		index, err := strconv.Atoi(path[0])
-		isIndex := err == nil
+		named := err != nil && path[0] != anyMember
 		n := 0
 		return eachMember(s[:to], from, func(_ []byte, i, end int) error {
 			n++
 			switch {
-			case isIndex && n-1 == index:
+			case path[0] == anyMember || !named && n-1 == index:
 				return enterJSON(s, i, end, path[1:], found)
-			case !isIndex && s[i] == '{':
+			case named && s[i] == '{':
 				return findJSON(s[:end], i, path, found)
+			case named && isQuote[s[i]]:
+				return enterText(unescape(s[i+1:end-1]), path, found)
 			}
 			return nil
 		})
+	case isQuote[c]:
+		return enterText(unescape(s[from+1:to-1]), path, found)
 	}
 	return nil
 }
 
-// isKey reports whether key, a JSON string without its quotes, means name.
-func isKey(key []byte, name string) bool {
-	if bytes.IndexByte(key, '\\') < 0 {
-		return string(key) == name // does not allocate
+// enterText calls found with every value at path in a string that contains JSON.
+func enterText(text []byte, path []string, found foundJSON) error {
+	text = jsonIn(text)
+	return enterJSON(text, 0, len(text), path, found)
+}
+
+// isKey reports whether key, a JSON string without its quotes, is the name of the first member
+// of path; see isName.
+func isKey(key []byte, path []string) int {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		key = unescape(key)
 	}
-	return string(unescape(key)) == name
+	return isName(key, path)
+}
+
+// isName returns how many parts at the beginning of path are name: several if name has dots, and
+// 0 if path does not begin with name.
+func isName(name []byte, path []string) int {
+	if string(name) == path[0] { // does not allocate
+		return 1
+	}
+	if len(path) == 1 {
+		return 0
+	}
+	if n := bytes.Count(name, []byte{'.'}) + 1; n > 1 && n <= len(path) && string(name) == strings.Join(path[:n], ".") {
+		return n
+	}
+	return 0
 }
 
 // addJSON adds the value s[from:to] or, if it is an array and elements is true, the elements
