@@ -55,7 +55,11 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 				return nil
 			}
 		}
-		u.Unit, u.Read, u.Looked, u.First = cmp.Or(u.Unit, s.Unit), u.Read+s.Units, u.Looked+s.looked, cmp.Or(u.First, s.first)
+		u.Unit, u.Read = cmp.Or(u.Unit, s.Unit), u.Read+s.Units
+		if s.Format == FormatTable {
+			continue // its other columns are not read
+		}
+		u.Looked, u.First = u.Looked+s.looked, cmp.Or(u.First, s.first)
 		for path, f := range s.places {
 			found[Elsewhere{Field: path, InText: f.InText, IsColumn: s.Format == FormatCSV}] += f.Values
 		}
