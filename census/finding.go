@@ -33,6 +33,9 @@ const (
 	// KindNoSequence: the counters of a process value do not count up. Most ids do not have
 	// a counter that follows the counter of another id.
 	KindNoSequence Kind = "no-sequence"
+	// KindNoTime: ids hold no creation time. They are random from end to end, parts of
+	// hashes, or written by hand.
+	KindNoTime Kind = "no-time"
 	// KindFuture: an id was created more than five minutes after the reference time.
 	KindFuture Kind = "future"
 	// KindTooEarly: an id was created before 2009, when MongoDB did not exist.
@@ -78,6 +81,10 @@ var kinds = []kindTexts{
 		"A program uses a new process value for every id, for example a driver in a forked child process. Two such programs create the same id if process value and counter are equal within a second. In this report each of these values counts as a process. Update the driver, or create its generator only once, after the fork.",
 	},
 	{
+		KindNoTime, "ids", "id holds no creation time", "ids hold no creation time",
+		"Their times are spread over the years from 1970 to 2106, as those of random numbers are. Such ids are random from end to end, as Meteor makes them, or parts of hashes, or written by hand. The timeline, the events and the processes of this report leave them out. Queries by the time of an id do not work for them, and their order is not the order of creation: store the creation time in a field.",
+	},
+	{
 		KindFuture, "ids", "id has a creation time in the future", "ids have creation times in the future",
 		"The clock of a process was ahead, or no driver generated these ids. Synchronize the clock with NTP. A range that ends now does not find these documents.",
 	},
@@ -118,7 +125,7 @@ type Finding struct {
 	Title  string
 	Reason string
 	// Evidence has the numbers of the most certain case if the finding is about single
-	// processes. For other findings it is empty.
+	// processes, and the numbers of a finding of [KindNoTime]. For other findings it is empty.
 	Evidence string
 	// Examples are a few ids that the finding is about. A finding of [KindMixedTypes] has
 	// none: see Report.Others.
@@ -134,7 +141,7 @@ func newFinding(k Kind, n int64, details string, examples []Example) Finding {
 // Example is an id in the data that illustrates a [Finding], a [Doubt] or a [Difference].
 type Example struct {
 	ID objectid.ID
-	// Time is the creation time of the id.
+	// Time is the creation time of the id. It is zero if the id holds none.
 	Time     time.Time
 	Position Position
 	// Note says what the example shows. It may be empty.
@@ -161,6 +168,14 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		add(KindDuplicate, t.repeated, t.duplicates.examples)
 	}
 	out = append(out, c.processFindings(t)...)
+	add(KindNoTime, t.timeless.count, t.timeless.examples)
+	if t.timeless.count > 0 {
+		f := &out[len(out)-1]
+		f.Evidence = t.scanned.evidence(t.left)
+		for i := range f.Examples {
+			f.Examples[i].Time = time.Time{}
+		}
+	}
 	add(KindFuture, t.future.count, t.future.examples)
 	add(KindTooEarly, t.early.count, t.early.examples)
 	add(KindBound, t.bounds.count, t.bounds.examples)
@@ -187,6 +202,12 @@ var faultKinds = [faults]struct {
 	noSequence: {KindNoSequence, [2]string{}},
 }
 
+// pidMask selects the process id from a process value of the classic layout.
+const pidMask = 1<<16 - 1
+
+// containers follows the reason of a shared process value with process id 1.
+const containers = " A value that ends in 0001 usually comes from containers: older drivers (bson-ruby; Java and Python until 2018) form it from three bytes of the host and the process id, each container runs its program as process 1, and containers with the same host name or network addresses have equal host bytes. Give each container a host name of its own, or use a driver that draws random process values."
+
 // processFindings returns the findings about process values: those about single ones, and
 // the one about programs that use a new process value for every id.
 func (c *Census) processFindings(t *tally) (out []Finding) {
@@ -209,6 +230,9 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 		finding.Evidence = fmt.Sprintf("Process value %s: %s", processText(found[0].examples[0].Value()), found[0].text)
 		if bits := found[0].bits; bits < maxBits {
 			finding.Evidence += fmt.Sprintf(" Restarts cause this by chance in one of %s process values.", humanize.Comma(1<<min(bits, 62)))
+		}
+		if fault(f) == shared && slices.ContainsFunc(found, func(e evidence) bool { return e.examples[0].Value()&pidMask == 1 }) {
+			finding.Reason += containers
 		}
 		out = append(out, finding)
 	}
@@ -239,6 +263,8 @@ const (
 	// DoubtBlocks: either the process has a fault, or its threads reserve counters in
 	// blocks, which looks the same.
 	DoubtBlocks DoubtKind = "blocks"
+	// DoubtNoTime: ids may hold no creation time, see [KindNoTime], or clocks were wrong.
+	DoubtNoTime DoubtKind = "no-time"
 	// DoubtNoSequence: most ids do not have a counter that follows the counter of another
 	// id. The program may be started for every id, or draw random counters.
 	DoubtNoSequence DoubtKind = "no-sequence"
@@ -284,6 +310,10 @@ func (c *Census) doubts(t *tally) (out []Doubt) {
 			one.Examples = append(one.Examples, c.example(e.examples[0], ""))
 		}
 		out = append(out, one)
+	}
+	if t.isDoubtful {
+		n, _ := t.scanned.impossible.sum(1)
+		out = append(out, Doubt{DoubtNoTime, n, "whether " + phrase.Count(n, "id holds", "ids hold") + " a creation time: their impossible times differ by years, but random numbers and wrong clocks may both cause that in so few ids", c.examples(slices.Concat(t.early.examples, t.future.examples))})
 	}
 	slices.SortStableFunc(out, func(a, b Doubt) int { return cmp.Compare(b.Processes, a.Processes) })
 	return out

@@ -48,10 +48,13 @@ func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest ui
 		r := idset.NewRecord(&items[i].ID, items[i].Place)
 		g.records = append(g.records, r)
 		s := r.Second()
-		all.add(s)
 		if s < earliest || s > latest || r.IsBound() {
+			if _, isElection := election(r); !isElection {
+				all.add(s)
+			}
 			continue
 		}
+		all.add(s)
 		plausible.add(s)
 		if day := s / secondsPerDay; day != today {
 			g.days[today] += n

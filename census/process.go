@@ -35,10 +35,11 @@ type process struct {
 func (t *tally) count(e idset.Extent) {
 	value := e.Value()
 	p := process{value: value, values: 1, begin: *e.At(0), Extent: e}
-	mayBeBound := value == idset.LowTail || value == idset.HighTail
-	f := t.countIDs(&p, mayBeBound)
+	mayBeBound, isLeftOut := value == idset.LowTail || value == idset.HighTail, t.leavesOut(e)
+	mayLackTime := isLeftOut || mayBeBound || value>>8 == 0 // the last byte may belong to the term of an electionId
+	f := t.countIDs(&p, mayLackTime, isLeftOut)
 	if p.ids == 0 {
-		return // there are only bounds
+		return // no id has a time
 	}
 	p.gaps, p.jumps = f.gaps, f.jumps
 	p.followed.gaps, p.followed.jumps = f.gaps, f.jumps
@@ -59,8 +60,9 @@ func (t *tally) count(e idset.Extent) {
 	t.pending = p
 }
 
-// countIDs counts the ids of p second by second, and follows its counter.
-func (t *tally) countIDs(p *process, mayBeBound bool) follower {
+// countIDs counts the ids of p second by second, and follows its counter. If mayLackTime is
+// true, some of the ids may hold no time; if isLeftOut is true, none does.
+func (t *tally) countIDs(p *process, mayLackTime, isLeftOut bool) follower {
 	f := follower{at: -1, above: counterSpan{-1, -1}, wrapped: counterSpan{-1, -1}}
 	s := secondCount{bucket: -1}
 	t.missing = t.missing[:0]
@@ -69,12 +71,9 @@ func (t *tally) countIDs(p *process, mayBeBound bool) follower {
 	repeats := -1 // how often prev was repeated; -1 before the first record
 	for records := range p.Spans() {
 		for _, r := range records {
-			isBound := mayBeBound && r.IsBound()
-			if isBound {
-				t.bounds.add(1, r)
-			}
+			lacksTime := mayLackTime && t.sightTimeless(r, isLeftOut)
 			if repeats >= 0 && r.SameID(prev) {
-				if !isBound {
+				if !lacksTime {
 					s.ids++
 				}
 				if repeats == 0 {
@@ -87,7 +86,7 @@ func (t *tally) countIDs(p *process, mayBeBound bool) follower {
 			}
 			repeats, prev = 0, r
 			t.distinct++
-			if isBound {
+			if lacksTime {
 				continue
 			}
 			if p.ids == 0 {

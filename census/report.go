@@ -66,6 +66,8 @@ type Report struct {
 	Strings int64
 	// Outside is the number of ids outside [Options].Range, which were not counted.
 	Outside int64
+	// Elections are those of the ids that are electionIds. They hold no creation time.
+	Elections Elections
 	// Others describe the values that are not ids, by type, the most frequent type first.
 	// Without is the number of documents or rows that lack the field.
 	Others  []Other
@@ -238,7 +240,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Collection: l.name, Partial: c.partial,
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: ids.outside,
-		Processes: t.processes, Gaps: t.gaps,
+		Elections: t.elections, Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.interval, Chosen: options.By == IntervalAuto, Zone: options.Zone.String(), Beyond: t.off},
 		Others:   otherValues(l.sources),
 		Unjudged: c.unjudged(l.sources),
@@ -246,10 +248,13 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
 	for i, n := range t.counts {
+		if len(t.counts) == 1 && n == 0 {
+			break // no id has a time
+		}
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
-	if !ids.plausible.empty() {
-		first, last := moment(ids.plausible.first), moment(ids.plausible.last)
+	if !t.plausible.empty() {
+		first, last := moment(t.plausible.first), moment(t.plausible.last)
 		r.First, r.Last = &first, &last
 	}
 	if which == hexStrings {
@@ -291,6 +296,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		sum.Repeated += r.Repeated
 		sum.Strings += r.Strings
 		sum.Outside += r.Outside
+		sum.Elections.add(r.Elections)
 		sum.Without += r.Without
 		if r.First != nil && (sum.First == nil || r.First.Before(*sum.First)) {
 			sum.First = r.First

@@ -136,16 +136,13 @@ type foundIDs struct {
 	taken   int64 // ids inside the range
 	outside int64 // ids outside the range
 
-	// The seconds of all ids and of the plausible ones: those that are neither from before
-	// 2009, nor from the future, nor bounds.
-	all, plausible secondRange
-	days           map[uint32]int64 // plausible ids by day since 1970
+	seconds // of all ids
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
 	l := &collection{name: name}
 	for k := range l.found {
-		l.found[k] = foundIDs{ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+		l.found[k] = foundIDs{ids: sp.NewSet(), seconds: noTimes()}
 	}
 	return l
 }

@@ -20,6 +20,9 @@ type tally struct {
 	ids        int64
 	distinct   int64
 	bounds     sighting
+	timeless   sighting // ids that are left out because they hold no time
+	left       leftOut
+	elections  Elections
 	future     sighting
 	early      sighting // ids from before 2009
 	duplicates sighting // counts the second and later occurrences of ids
@@ -37,6 +40,10 @@ type tally struct {
 	missing   gapSpans // of the current process
 	broken    int64    // number of judged process values, which have breaks
 	suspects  suspects
+
+	scanned    *scan       // nil if no id needed it
+	isDoubtful bool        // it cannot be told whether ids hold a time
+	plausible  secondRange // of the ids that hold a time
 }
 
 // sighting counts ids and keeps the first ones as examples.
@@ -116,15 +123,28 @@ func (t *tally) settle(p *process) {
 // analyse makes the tally of l, on several goroutines. The timeline has the given interval and
 // zone. limit is how many processes a report lists; 0 means all.
 func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, limit int) (*tally, error) {
-	shown := l.plausible
+	scanned, err := l.scanIDs(o)
+	if err != nil {
+		return nil, err
+	}
+	left, isDoubtful, times := leaveNone, false, l.seconds
+	if scanned != nil {
+		switch left, isDoubtful = scanned.judge(); left {
+		case leaveAll:
+			times = noTimes()
+		case leaveLone, leaveImpossible:
+			times = scanned.timed[left]
+		}
+	}
+	shown := times.plausible
 	switch {
 	case shown.empty(): // no id is plausible: show the others
-		if shown = l.all; shown.empty() {
+		if shown = times.all; shown.empty() {
 			s := uint32(max(min(o.Now.Unix(), math.MaxUint32), 0))
 			shown = secondRange{s, s}
 		}
 	case interval == IntervalAuto:
-		shown = l.core()
+		shown = times.core()
 	}
 	timeline, err := newAxis(interval, shown.first, shown.last, tz)
 	if err != nil {
@@ -132,7 +152,7 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 	}
 	var parts []*tally
 	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
+		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, left: left, latest: latestSecond(o.Now), history: newHistory(times.plausible)}
 		parts = append(parts, t)
 		return t.visit
 	}); err != nil {
@@ -145,6 +165,7 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 		all.merge(t)
 	}
 	all.sortTop()
+	all.scanned, all.isDoubtful, all.plausible = scanned, isDoubtful, times.plausible
 	return all, nil
 }
 
@@ -172,7 +193,7 @@ func (t *tally) trim() {
 
 // core returns the time for the timeline. That is the time of all plausible ids, unless it is
 // more than farFactor times as long as without one in farShare ids at each end.
-func (l *foundIDs) core() secondRange {
+func (l *seconds) core() secondRange {
 	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
 	for _, n := range l.days {
@@ -203,6 +224,8 @@ func (t *tally) merge(other *tally) {
 	t.distinct += other.distinct
 	t.repeated += other.repeated
 	t.bounds.merge(other.bounds)
+	t.timeless.merge(other.timeless)
+	t.elections.add(other.elections)
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)

@@ -126,7 +126,7 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 func (a *axis) countDistinct(counts []int64, e idset.Extent) {
 	bucket, until := -1, int64(-1)
 	for r := range e.Distinct() {
-		if r.IsBound() {
+		if lacksTime(r) {
 			continue
 		}
 		if s := r.Second(); int64(s) >= until {

@@ -277,7 +277,7 @@ func TestRandomIDs(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
-	for _, spread := range []int{1, 3, 40, 5000} {
+	for _, spread := range []int{1, 3, 40, 1500} {
 		values := make([]objectid.ID, spread)
 		for i := range values {
 			for k := range values[i] {
@@ -322,6 +322,23 @@ func TestFaultsAreNoDeletions(t *testing.T) {
 	}
 }
 
+// TestSharedByContainers holds that a process value with process id 1 that is shared names the
+// usual cause, and that others do not.
+func TestSharedByContainers(t *testing.T) {
+	for value, want := range map[uint64]bool{0xa1b2c30001: true, 0xa1b2c30101: false, 0xa1b2c30002: false} {
+		var ids []objectid.ID
+		for s := range 60 {
+			for i := range 20 {
+				ids = append(ids, made(value, s, 20*s+i), made(value, s, half+20*s+i))
+			}
+		}
+		r := reportOf(t, ids, nil, nil)
+		if got := kinds(r); !slices.Equal(got, []census.Kind{census.KindSharedValue}) || strings.Contains(r.Findings[0].Reason, "containers") != want {
+			t.Errorf("%x: %v %+v", value, got, r.Findings)
+		}
+	}
+}
+
 // TestKinds finds something of each kind, and reads what its count counts.
 func TestKinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -343,6 +360,7 @@ func TestKinds(t *testing.T) {
 		census.KindResumed:     {list(steady(0, 0, 200, 10), steady(50_000, 64, 40, 10)), "1 processes"},
 		census.KindNoSequence:  {list(noSequence), "1 processes"},
 		census.KindValuePerID:  {list(valuePerID), "1000 ids"},
+		census.KindNoTime:      {list(randomIDs(random, 40)), "40 ids"},
 		census.KindFuture:      {"f0000000a1b2c3d4e5000001", "1 ids"},
 		census.KindTooEarly:    {"00000001a1b2c3d4e5000001", "1 ids"},
 		census.KindBound:       {"60000000ffffffffffffffff", "1 ids"},

@@ -57,7 +57,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 
 // untold returns the outages of which the report cannot tell whether they happened.
 func untold(r *census.Report) (out []string) {
-	if r.Distinct <= minOutages {
+	if r.Distinct <= minOutages || r.First == nil {
 		return nil
 	}
 	if s := r.ShortestOutage; s[0] > 0 {

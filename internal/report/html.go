@@ -227,7 +227,7 @@ func (p page) examples(examples []census.Example) g.Node {
 		if e.Note != "" {
 			position += ", " + e.Note
 		}
-		return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), h.Time(g.Text(p.at(e.Time))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
+		return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), g.If(!e.Time.IsZero(), h.Time(g.Text(p.at(e.Time)))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
 	}))))
 }
 

@@ -124,6 +124,13 @@ func factsOf(r *census.Report) (out [][2]string) {
 		ids += ", " + humanize.Comma(r.Outside) + " more outside the range"
 	}
 	add("ids", "%s", ids)
+	if e := r.Elections; e.IDs > 0 {
+		which := fmt.Sprintf("election %d", e.First)
+		if e.Last > e.First {
+			which = fmt.Sprintf("elections %d to %d", e.First, e.Last)
+		}
+		add("elections", "%s of a replica set, of %s: no creation time", phrase.Count(e.IDs, "electionId", "electionIds"), which)
+	}
 	for _, o := range r.Others {
 		add("others", "%s %s, for example %s (%v)", humanize.Comma(o.Count), o.Type, o.Examples[0].Text, o.Examples[0].Position)
 	}

@@ -208,7 +208,11 @@ func (t *textWriter) untold(r *census.Report) {
 
 func (t *textWriter) examples(all []census.Example, zone *time.Location) {
 	for _, e := range all {
-		text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), phrase.Shown(e.Position.String()))
+		text := e.ID.String() + " "
+		if !e.Time.IsZero() {
+			text += e.Time.In(zone).Format(time.DateTime) + " "
+		}
+		text += phrase.Shown(e.Position.String())
 		if e.Note != "" {
 			text += ", " + e.Note
 		}

@@ -32,6 +32,9 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 	if r.IDs > 0 || len(r.Findings) > 0 {
 		out.Findings = each.Of(r.Findings, finding)
 	}
+	if r.Elections.IDs > 0 {
+		out.Elections = new(wire.Elections(r.Elections))
+	}
 	if u := r.Unjudged; u != nil {
 		out.Unjudged = &wire.Unjudged{Looked: u.Looked, First: u.First, Text: u.String(), Elsewhere: each.Of(u.Elsewhere, func(e census.Elsewhere) wire.Elsewhere {
 			return wire.Elsewhere(e)

@@ -24,6 +24,7 @@ type CollectionCensus struct {
 	DistinctIDs  int64         `json:"distinct_ids" doc:"How many different ids there are."`
 	RepeatedIDs  int64         `json:"repeated_ids" doc:"How many different ids occur more than once."`
 	OutsideIDs   int64         `json:"outside_ids" doc:"How many ids were not counted because they are outside the time range."`
+	Elections    *Elections    `json:"elections,omitempty" doc:"The ids that are electionIds. They hold no creation time. Absent if there are none."`
 	Others       []OtherValues `json:"others" nullable:"false" doc:"Values that are not ObjectIds, by type; the most frequent type first."`
 	WithoutField int64         `json:"without_field" doc:"How many documents or rows lack the field."`
 
@@ -61,6 +62,14 @@ type Elsewhere struct {
 	IDs      int64  `json:"ids" doc:"How many ids it has in the documents that were searched."`
 	InText   bool   `json:"in_text,omitempty" doc:"The field is in a string that contains JSON."`
 	IsColumn bool   `json:"is_column,omitempty" doc:"The field is a column of CSV."`
+}
+
+// Elections are electionIds: the primary of a replica set has an id of the form of an ObjectId
+// that holds the number of its election in place of a time.
+type Elections struct {
+	IDs   int64  `json:"ids" doc:"How many there are."`
+	First uint32 `json:"first" doc:"The lowest number of an election."`
+	Last  uint32 `json:"last" doc:"The highest number of an election."`
 }
 
 // Event is something that happened to a collection, as its ids show.
@@ -155,7 +164,7 @@ type CensusProcess struct {
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
-	Kind     string           `json:"kind" enum:"duplicate,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,mixed-types"`
+	Kind     string           `json:"kind" enum:"duplicate,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,no-time,future,too-early,bound,mixed-types"`
 	Count    int64            `json:"count" doc:"How many ids, processes or values the finding concerns."`
 	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`
@@ -177,7 +186,7 @@ type Doubt struct {
 type FindingExample struct {
 	// ID is a string because objectid.ID encodes the id of zeros as null.
 	ID       string    `json:"id" doc:"The id, in 24 hexadecimal digits."`
-	Time     time.Time `json:"time" doc:"Creation time."`
+	Time     time.Time `json:"time,omitzero" doc:"Creation time. Absent if the id holds none."`
 	Position Position  `json:"position"`
 	Note     string    `json:"note,omitempty" doc:"What the example shows."`
 }
