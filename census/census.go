@@ -229,6 +229,13 @@ func (c *Census) EndEarly(why string) { c.partial = why }
 // If a document or line is unreadable but reading can continue after it, that is not an
 // error; [Source].Broken counts it.
 //
+// If the source is a container, such as a tar or a zip, each file in it becomes a [Source] with a
+// collection of its own, which is named as in a folder: shop.orders if mongodump wrote the file
+// shop/orders.bson, else after the path of the file without its endings. With [FormatGrep] all
+// files belong to the collection of the source. Files and folders whose names begin with a dot
+// are skipped, and so are files of unknown format beside .bson files. Read returns the error of
+// a file of unknown format only if it could read no file.
+//
 // If the reader blocks when ctx is done, Read returns and leaves a goroutine waiting for the
 // reader.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
@@ -239,10 +246,9 @@ func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 // collection gets its own analysis and report. All sources read without the name of a
 // collection are analysed as one collection.
 func (c *Census) ReadCollection(ctx context.Context, name, collection string, in io.Reader) error {
-	src := c.addSource(&Source{Name: name, Collection: collection, Format: FormatAuto})
 	o := c.options.reading()
 	o.Name = name
-	return c.read(ctx, src, o, in)
+	return c.read(ctx, &Source{Name: name, Collection: collection, Format: FormatAuto}, o, in)
 }
 
 // Live is a collection or a table that a database returns, see [Census.ReadLive].
@@ -266,23 +272,18 @@ func (c *Census) ReadLive(ctx context.Context, from Live, in io.Reader) error {
 	if from.IsTable {
 		o.Field, src.Format, src.Unit = "_id", FormatTable, "row"
 	}
-	return c.read(ctx, c.addSource(src), o, in)
+	return c.read(ctx, src, o, in)
 }
 
-// read reads in as src.
+// read reads in, whose name and collection are those of src.
 func (c *Census) read(ctx context.Context, src *Source, o source.Options, in io.Reader) error {
-	input, err := source.Open(in, o)
-	if err == nil {
-		if src.Unit == "" {
-			src.Format, src.Unit = Format(input.Format), input.Unit
-		}
-		err = input.Read(ctx, c.preparer(), func(b *source.Batch) error { return c.take(src, b) })
+	r := &reading{Census: c, whole: src, format: o.WithDefaults().Format, dumps: map[string]bool{}}
+	stop := source.Walk(in, o, func(file string, input *source.Input, err error) error { return r.file(ctx, file, input, err) })
+	r.end()
+	if stop == nil && !r.read {
+		return r.failed
 	}
-	if err != nil {
-		src.Error = err.Error()
-		return fmt.Errorf("%s: %w", src.Name, err)
-	}
-	return nil
+	return cmp.Or(stop, r.broken)
 }
 
 // take adds a batch of src to the census.

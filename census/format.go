@@ -5,8 +5,8 @@ import (
 	"github.com/oidkit/oid/internal/each"
 )
 
-// Format is the format of a source. In every format, compression with gzip or zstd is
-// detected and undone.
+// Format is the format of a source. In every format, compressions and containers
+// are detected and undone: gzip, zstd, xz, bzip2, lz4, tar and zip.
 type Format string
 
 const (
@@ -25,7 +25,7 @@ const (
 	// FormatList is one id per line.
 	FormatList Format = source.List
 	// FormatGrep is any text, except UTF-16. Every run of exactly 24 hexadecimal digits
-	// counts as an id. This format is never detected.
+	// counts as an id. Data that is not text is an error. This format is never detected.
 	FormatGrep Format = source.Grep
 	// FormatTable is one column of a table, see [Live]. It is not in [Formats].
 	FormatTable Format = "table"

@@ -46,7 +46,7 @@ func (in *censusInput) Resolve(c huma.Context) []error {
 
 func (s *Server) takeCensus(api huma.API, at route) {
 	op := operation(at, tagCensus, "takeCensus", "Take the census of an upload",
-		"Analyses all ids of a dump. The body is the file: .bson or an archive of mongodump, JSON or CSV of mongoexport, a list of ids, or any text. It may be compressed with gzip.")
+		"Analyses all ids of a dump. The body is the file: .bson or an archive of mongodump, JSON or CSV of mongoexport, a list of ids, or any text. It may be compressed with gzip, zstd, xz, bzip2 or lz4. It may be a tar or a zip: then every file in it is a collection.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
 	}}

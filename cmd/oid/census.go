@@ -44,8 +44,10 @@ const censusSourcesHelp = `"oid census" writes one report about all its sources.
 
   FILE       a .bson or --archive file of mongodump, JSON or CSV of mongoexport,
              output of mongosh, or a list with one id per line; with --grep, any
-             text except UTF-16. The file may be compressed with gzip or zstd.
-             The format is detected from the content.
+             text except UTF-16
+             The file may be compressed with gzip, zstd, xz, bzip2 or lz4. It may
+             be a tar or a zip, also a compressed one: every file in it is read, as
+             in a FOLDER. The format is detected from the content, not the name.
   FOLDER     a folder of mongodump: every collection in it is read
              any other folder, or with --format: every file is a collection, which
              is named after the file; with --grep: all files are one text
@@ -75,7 +77,7 @@ that do.
 collection of an archive. --column names the column of CSV, by default the field. --grep
 takes every run of exactly 24 hexadecimal digits as an id:
 
-  zcat app.log.gz | oid census --grep --since 7d
+  oid census --grep --since 7d logs.tar.gz
 
 --field customer.id reads the field "id" of the nested document "customer". Arrays, and
 strings that contain JSON, are searched on the way. In the path, * stands for every

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/cmd/oid/internal/table"
+	"github.com/oidkit/oid/internal/unpack"
 )
 
 // censusReader reads the sources of oid census.
@@ -168,10 +168,6 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 	return -1, true
 }
 
-// dumpEndings are the endings of the files in which mongodump writes documents, also if they
-// were compressed later.
-var dumpEndings = []string{".bson", ".bson.gz", ".bson.zst"}
-
 // folderParts returns the files to read in a folder and its subfolders.
 //
 // A folder with .bson files was written by mongodump, as DATABASE/COLLECTION.bson; its other
@@ -200,15 +196,11 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		}
 		if format != census.FormatGrep {
 			within, _ := filepath.Rel(folder, path) // path is always in folder
-			within = strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst")
-			p.collection = filepath.ToSlash(strings.TrimSuffix(within, filepath.Ext(within)))
+			p.collection = unpack.Collection(filepath.ToSlash(within))
 		}
 		files = append(files, p)
-		for _, ending := range dumpEndings {
-			if base, ok := strings.CutSuffix(entry.Name(), ending); ok {
-				p.collection = databaseOf(path) + collectionOf(path, base)
-				dump = append(dump, p)
-			}
+		if p.collection = dumpCollection(path); p.collection != "" {
+			dump = append(dump, p)
 		}
 		return nil
 	})
@@ -221,32 +213,25 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 	return files, err
 }
 
-// databaseOf returns the database to which a file of mongodump belongs, followed by a dot. It
-// is the name of the file's folder.
-func databaseOf(path string) string {
-	absolute, err := filepath.Abs(path)
+// dumpCollection returns the collection of a file that mongodump wrote, or "" for other files.
+// mongodump shortens long names, but writes the full name into the metadata file.
+func dumpCollection(file string) string {
+	absolute, err := filepath.Abs(file)
 	if err != nil {
+		absolute = file
+	}
+	name := unpack.DumpCollection(filepath.ToSlash(absolute))
+	if name == "" {
 		return ""
 	}
-	if database := filepath.Base(filepath.Dir(absolute)); database != string(filepath.Separator) {
-		return database + "."
-	}
-	return ""
-}
-
-// collectionOf returns the collection to which a file of mongodump belongs. base is the name
-// of the file without its ending. mongodump escapes some characters as in a URL and
-// shortens long names, but writes the full name into the metadata file.
-func collectionOf(path, base string) string {
 	var metadata struct{ CollectionName string }
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), base+".metadata.json"))
+	base := strings.TrimSuffix(unpack.Plain(absolute), ".bson")
+	data, err := os.ReadFile(base + ".metadata.json")
 	if err == nil && json.Unmarshal(data, &metadata) == nil && metadata.CollectionName != "" {
-		return metadata.CollectionName
+		database, _, _ := strings.Cut(name, ".")
+		return database + "." + metadata.CollectionName
 	}
-	if name, err := url.PathUnescape(base); err == nil {
-		return name
-	}
-	return base
+	return name
 }
 
 // part is one file or one collection to read. A folder and a database have several.

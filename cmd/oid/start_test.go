@@ -22,6 +22,7 @@ var expensive = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/auth": "tables of its authentication",
 	"go.mongodb.org/mongo-driver/v2/bson":                "tables of types",
 	"github.com/klauspost/compress/flate":                "tables of Huffman codes",
+	"github.com/mikelolasagasti/xz":                      "tables of CRC-64",
 }
 
 // mayAllocate is how many bytes the initialization of any other package may allocate,

@@ -135,19 +135,21 @@ func newBar(std streams, quiet bool, what, units string, total int64, isBytes bo
 	if quiet || !isTerminal(std.err) {
 		return nil
 	}
-	return &progress{isBytes, progressbar.NewOptions64(total,
+	options := []progressbar.Option{
 		progressbar.OptionSetWriter(std.err),
-		progressbar.OptionSetDescription("oid: "+what),
+		progressbar.OptionSetDescription("oid: " + what),
 		progressbar.OptionShowBytes(isBytes),
 		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString(units),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionFullWidth(),
-	)}
+	}
+	if !isBytes { // the bar writes the rate of bytes itself
+		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(units))
+	}
+	return &progress{isBytes, progressbar.NewOptions64(total, options...)}
 }
 
 // count adds to what is counted in units.
@@ -162,7 +164,28 @@ func (p *progress) reader(in io.Reader) io.Reader {
 	if p == nil || !p.isBytes {
 		return in
 	}
+	if f, ok := in.(*os.File); ok {
+		return barFile{f, p.bar}
+	}
 	return new(progressbar.NewReader(in, p.bar))
+}
+
+// barFile is a file that counts what is read from it, at any position.
+type barFile struct {
+	*os.File
+	bar *progressbar.ProgressBar
+}
+
+func (f barFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	_ = f.bar.Add(n) // what is read does not depend on whether the bar can be drawn
+	return n, err
+}
+
+func (f barFile) ReadAt(p []byte, at int64) (int, error) {
+	n, err := f.File.ReadAt(p, at)
+	_ = f.bar.Add(n)
+	return n, err
 }
 
 // finish takes the bar off the terminal.

@@ -84,7 +84,7 @@ func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) 
 }
 
 // packagePrefix matches the name of a package before the text of its error.
-var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
+var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed|unpack): `)
 
 // Plain returns the text of an error without the names of packages, which mean nothing to the
 // users of a program.

@@ -224,7 +224,7 @@ func TestArchiveWithoutData(t *testing.T) {
 func TestEmptyFiles(t *testing.T) {
 	for name, empty := range map[string]bool{
 		"dump/shop/orders.bson": true, "orders.bson.gz": true, "orders.bson.zst": true, "orders.json": true, "x.ndjson": true, "x.jsonl": true,
-		"orders": false, "orders.csv": false, "bson": false, "orders.bson.xz": false, "standard input": false,
+		"orders": false, "orders.csv": false, "bson": false, "orders.bson.xz": true, "orders.bson.7z": false, "standard input": false,
 	} {
 		for how, data := range map[string][]byte{"plain": nil, "gzip": zipped(nil), "zstd": zstandard(nil)} {
 			c := census.New(nil)

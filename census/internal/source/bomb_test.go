@@ -29,8 +29,8 @@ var packers = map[string]packer{
 	},
 }
 
-// bomb returns compressed data that expands to size bytes: so many of noise, which cannot
-// be compressed, and newlines.
+// bomb returns compressed data that expands to size bytes: newlines, noise bytes that cannot be
+// compressed, and more newlines.
 func bomb(t *testing.T, pack packer, size, noise int) *bytes.Buffer {
 	t.Helper()
 	random := rand.NewChaCha8([32]byte{1})
@@ -38,8 +38,9 @@ func bomb(t *testing.T, pack packer, size, noise int) *bytes.Buffer {
 	var b bytes.Buffer
 	w := pack(t, &b)
 	for _, from := range []io.Reader{
+		bytes.NewReader(newlines),
 		io.LimitReader(random, int64(noise)),
-		&endless{size: size - noise, fill: func(p []byte) int { return copy(p, newlines) }},
+		&endless{size: size - noise - len(newlines), fill: func(p []byte) int { return copy(p, newlines) }},
 	} {
 		if _, err := io.Copy(w, from); err != nil {
 			t.Fatal(err)
@@ -53,11 +54,12 @@ func bomb(t *testing.T, pack packer, size, noise int) *bytes.Buffer {
 
 // expand reads all of compressed data and returns the error.
 func expand(in io.Reader, free int64) error {
-	s, err := source.Open(in, source.Options{Format: source.Grep, FreeExpansion: free})
-	if err != nil {
-		return err
-	}
-	return s.Read(context.Background(), func(*source.Batch) {}, func(*source.Batch) error { return nil })
+	return source.Walk(in, source.Options{Format: source.Grep, FreeExpansion: free}, func(_ string, s *source.Input, err error) error {
+		if err != nil {
+			return err
+		}
+		return s.Read(context.Background(), func(*source.Batch) {}, func(*source.Batch) error { return nil })
+	})
 }
 
 // TestBomb reads compressed data that expands to a little less and a little more than is

@@ -32,7 +32,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	column, path := columnOf(names, s.options.Column)
 	if column < 0 {
 		row := []byte(strings.Join(names, ","))
-		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s%s", s.options.Column, clip(row), columnHint(s.text.head), encodingHint(row))
+		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s%s", s.options.Column, clip(row), columnHint(s.text.Head), encodingHint(row))
 	}
 	b := s.batches.Get().(*Batch)
 	b.Documents, b.first = 1, true

@@ -46,11 +46,11 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},
 		{"no end of the second", unended(first + int(binary.LittleEndian.Uint32(whole[first:]))), 1, at + "census: not a BSON document: no zero byte at its end"},
 		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
-		{"half zstd", zstandard(all["json canonical"])[:200], 0, "census: zstd: the compressed data ends early"},
-		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
+		{"half zstd", zstandard(all["json canonical"])[:200], 0, "unpack: zstd: the data ends early"},
+		{"half gzip", zipped(all["json canonical"])[:200], 0, "unpack: gzip: the data ends early"},
 		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends within these collections: shop.other"},
 		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
-		{"empty", nil, 0, "census: the source is empty"},
+		{"empty", nil, 0, "unpack: the source is empty"},
 	} {
 		o := &census.Options{}
 		if strings.HasPrefix(test.name, "no end") {

@@ -2,15 +2,14 @@ package source
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"path"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/unpack"
 )
 
 // The names of the formats, see census.Format.
@@ -92,22 +91,14 @@ func Formats() []string { return each.Of(readers, func(r reader) string { return
 
 var (
 	// ErrFormat is wrapped by the error for a source whose format is not recognized.
-	ErrFormat = errors.New("census: unknown format")
+	ErrFormat = unpack.ErrFormat
 
 	// ErrEmpty is wrapped by the error for a source of 0 bytes.
-	ErrEmpty = errors.New("census: the source is empty")
+	ErrEmpty = unpack.ErrEmpty
 )
 
 // sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
 const sqliteMagic = "SQLite format 3\x00"
-
-var errUTF16 = fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
-
-// isUTF16 reports whether data begins with the byte order mark of UTF-16. The length of a BSON
-// document may begin with the same bytes.
-func isUTF16(data []byte) bool {
-	return (bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))) && !looksLikeBSON(data)
-}
 
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
@@ -122,21 +113,20 @@ func firstLine(data []byte) []byte {
 	return line
 }
 
-// detect returns the format of a source that begins with data. column is the name of
-// the column that a CSV file must have.
-func detect(data []byte, column string) (string, error) {
-	switch {
-	case isUTF16(data):
-		return Auto, errUTF16
-	case bytes.HasPrefix(data, []byte(sqliteMagic)):
+// detect returns the format of a source that begins with data.
+func (o *Options) detect(data []byte) (string, error) {
+	if bytes.HasPrefix(data, []byte(sqliteMagic)) {
 		return Auto, fmt.Errorf("%w: this is an SQLite database; for a collection of a store write sqlite:FILE#COLLECTION", ErrFormat)
 	}
+	if err := o.unpack.Known(data, o.Name, looksLikeBSON(data)); err != nil {
+		return Auto, err
+	}
 	for _, r := range readers {
-		if r.sign != nil && r.sign(data, column) {
+		if r.sign != nil && r.sign(data, o.Column) {
 			return r.format, nil
 		}
 	}
-	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, column, columnHint(textOf(data)), encodingHint(firstLine(data)))
+	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, o.Column, columnHint(textOf(data)), encodingHint(firstLine(data)))
 }
 
 // encodingHint returns the end of an error message that says how to convert a text if its
@@ -178,16 +168,11 @@ func oneToALine(data []byte) bool {
 	return len(rest) == 0 || rest[0] == '\n'
 }
 
-// prefixSize is how many bytes of a source detect looks at.
-const prefixSize = 64 << 10
-
 // formatByName returns the format that the ending of a file's name stands for, or "".
 func formatByName(name string) string {
-	for _, c := range compressions {
-		name = strings.TrimSuffix(name, c.ending)
-	}
+	ending := path.Ext(unpack.Plain(name))
 	for _, r := range readers {
-		if slices.Contains(r.endings, path.Ext(name)) {
+		if slices.Contains(r.endings, ending) {
 			return r.format
 		}
 	}

@@ -1,7 +1,7 @@
 // Package source reads the values of one field from dumps, exports and lists, for package
 // census.
 //
-// [Open] detects the format of a source, and [Input.Read] returns its ids in batches. In a
+// [Walk] detects the format of a source, and [Input.Read] returns its ids in batches. In a
 // batch, the place of a value is the number of its document, line or row, counted from 0 at
 // the start of the batch. The readers look for ids and do not validate documents: if the id
 // is the first field of a JSON or BSON document, they skip everything up to the document's
@@ -16,6 +16,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -24,6 +25,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/oidkit/oid/internal/unpack"
 )
 
 // Options configure how a source is read. The zero Options mean the defaults.
@@ -45,13 +48,14 @@ type Options struct {
 	// FreeExpansion is how many bytes compressed data may always expand to. Larger data may
 	// expand to 500 times its compressed size. Default: 256 MiB.
 	FreeExpansion int64
+
+	unpack unpack.Options
 }
 
 // WithDefaults returns o with defaults for all fields that are zero.
 func (o Options) WithDefaults() Options {
 	o.Field, o.Format = cmp.Or(o.Field, "_id"), cmp.Or(o.Format, Auto)
 	o.Column = cmp.Or(o.Column, o.Field)
-	o.MaxWindow, o.FreeExpansion = cmp.Or(o.MaxWindow, maxWindow), cmp.Or(o.FreeExpansion, freeExpansion)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -68,48 +72,67 @@ type Input struct {
 	options  Options
 	path     []string // Options.Field, split at its dots
 	elements bool     // if the value is an array, its elements count
-	text     *content
+	text     *unpack.Content
 	batches  sync.Pool
 	reader   reader
 	comma    rune // separates the columns of CSV
 }
 
-// Open reads the beginning of in and detects its format. The error wraps [ErrEmpty],
-// [ErrFormat] or the error of in. It wraps [ErrFormat], too, if o.Format is not one of
-// [Formats].
-func Open(in io.Reader, o Options) (*Input, error) {
+// Walk calls use with the input of in. If in is a container, Walk calls use with the input of
+// each file in it, and file is the path of that file in in. Walk returns the error of use at
+// once. If in or a file cannot be read, use gets the error instead of an input. That error
+// wraps [ErrEmpty], [ErrFormat] or the error of in. It wraps [ErrFormat], too, if o.Format is
+// not one of [Formats].
+func Walk(in io.Reader, o Options, use func(file string, s *Input, err error) error) error {
 	o = o.WithDefaults()
 	if !slices.Contains(Formats(), o.Format) {
-		return nil, fmt.Errorf("%w: %q", ErrFormat, o.Format)
+		return use("", nil, fmt.Errorf("%w: %q", ErrFormat, o.Format))
 	}
-	text, err := newContent(in, &o)
+	o.unpack.Name, o.unpack.Then = o.Name, "oid census"
+	o.unpack.Unpacked, o.unpack.MaxWindow, o.unpack.FreeExpansion = o.Unpacked, o.MaxWindow, o.FreeExpansion
+	return unpack.Walk(in, o.unpack, func(file string, text *unpack.Content, err error) error {
+		o.Name = cmp.Or(file, o.unpack.Name)
+		switch {
+		case text == nil:
+			return use(file, nil, err)
+		case file != "" && (o.Format == Auto || o.Format == BSON) && unpack.BesideDump(file):
+			text.Close()
+			return nil
+		}
+		s, err := o.open(text, err)
+		return use(file, s, err)
+	})
+}
+
+// open detects the format of text. err is ErrEmpty or nil.
+func (o Options) open(text *unpack.Content, err error) (*Input, error) {
 	format, err := o.formatOf(text, err)
 	isBinary := format == BSON || format == Archive // there, these bytes may be the length of a document
-	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep && !isBinary {
+	if err == nil && strings.HasPrefix(string(text.Head), utf8Mark) && format != Grep && !isBinary {
 		_, err = text.Discard(len(utf8Mark))
-		text.head = text.head[len(utf8Mark):]
+		text.Head = text.Head[len(utf8Mark):]
 	}
 	if err != nil {
-		text.close()
+		text.Close()
 		return nil, err
 	}
 	s := &Input{
 		Format: format, options: o, path: strings.Split(o.Field, "."), elements: o.Field != "_id", text: text,
 		reader: readers[slices.Index(Formats(), format)],
 	}
-	if format == JSON && oneToALine(text.head) {
+	if format == JSON && oneToALine(text.Head) {
 		s.reader = jsonLineReader
 	}
 	s.Unit = s.reader.unit
 	if format == CSV {
-		s.comma, _ = findColumn(text.head, o.Column)
+		s.comma, _ = findColumn(text.Head, o.Column)
 	}
 	s.batches.New = func() any { return &Batch{ready: make(chan struct{}, 1)} }
 	return s, nil
 }
 
-// formatOf returns the format of text. err is the error of newContent.
-func (o *Options) formatOf(text *content, err error) (string, error) {
+// formatOf returns the format of text. err is ErrEmpty or nil.
+func (o *Options) formatOf(text *unpack.Content, err error) (string, error) {
 	if err == ErrEmpty {
 		if o.Format == Grep {
 			return Grep, nil // a text without ids
@@ -118,13 +141,15 @@ func (o *Options) formatOf(text *content, err error) (string, error) {
 			return named, nil
 		}
 	}
-	if err == nil && o.Format == Auto {
-		return detect(text.head, o.Column)
+	switch {
+	case err != nil || o.Format == BSON || o.Format == Archive:
+		return o.Format, err
+	case o.Format == Auto:
+		return o.detect(text.Head)
+	case looksLikeBSON(text.Head), bytes.HasPrefix(text.Head, []byte(archiveMagic)):
+		return o.Format, fmt.Errorf("%w: this is BSON, not text; leave out --grep and --format", ErrFormat)
 	}
-	if err == nil && o.Format == Grep && isUTF16(text.head) {
-		return Grep, errUTF16 // no id would be found
-	}
-	return o.Format, err
+	return o.Format, o.unpack.Refuse(text.Head, o.Name)
 }
 
 // Read reads s to its end. It calls prepare and then take with each batch. Several calls of
@@ -136,7 +161,7 @@ func (o *Options) formatOf(text *content, err error) (string, error) {
 // goroutine that waits for it.
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if s.reader.parse != nil {
-		defer s.text.close()
+		defer s.text.Close()
 		return (&blocks{Input: s, prepare: prepare}).read(ctx, take)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -158,11 +183,11 @@ const streamBlock = 1 << 20
 // readAhead returns the content of in. A goroutine reads and decompresses it one block ahead.
 // It closes in at the end or, unless in hangs, when ctx is done. The error is that of in or the
 // cause of ctx.
-func readAhead(ctx context.Context, in *content) io.Reader {
+func readAhead(ctx context.Context, in *unpack.Content) io.Reader {
 	out, pipe := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { pipe.CloseWithError(context.Cause(ctx)) })
 	go func() {
-		defer in.close()
+		defer in.Close()
 		defer stop()
 		w := bufio.NewWriterSize(pipe, streamBlock)
 		_, err := w.ReadFrom(in)

@@ -15,7 +15,7 @@ import (
 func (s *Site) Census(most int64, wrong string) g.Node {
 	return g.Group{
 		heading("Census of a collection", g.Text("Analyse all ids in a file: of mongodump ("), h.Code(g.Text(".bson")),
-			g.Text(" or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed with gzip. The server does not store it.")),
+			g.Text(" or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files. The server does not store it.")),
 		problem(wrong),
 		h.Form(h.Method("post"), h.Action(s.URL("/census")), h.EncType("multipart/form-data"), h.Data("upload", ""),
 			h.Div(h.Class("fields-row"), field("field", "Field", textInput("field", "_id")), field("tz", "Time zone", textInput("tz", "UTC", h.Data("zone", ""))),

@@ -1,0 +1,105 @@
+package unpack
+
+import (
+	"fmt"
+	"strings"
+)
+
+// binary is a format that is neither text nor unpacked here.
+type binary struct {
+	name    string
+	magic   string // its first bytes; a question mark stands for any byte
+	member  string // a file that a zip in this format has; then there is no magic
+	command string // writes the ids of FILE as text
+	grep    bool   // among other text
+}
+
+var binaries = []binary{
+	{name: "Parquet", magic: "PAR1", command: `duckdb -csv -c "select _id from read_parquet('FILE')"`},
+	{name: "Avro", magic: "Obj\x01", command: "fastavro FILE"},
+	{name: "ORC", magic: "ORC", command: python("orc", "read_table")},
+	{name: "Arrow", magic: "ARROW1\x00", command: python("feather", "read_table")},
+	{name: "an Excel file", member: "xl/workbook.xml", command: "xlsx2csv FILE"},
+	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
+	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: "7z x -so FILE"},
+	{name: "rar", magic: "Rar!\x1a\x07", command: "unrar p -inul FILE"},
+	{name: "compressed by compress", magic: "\x1f\x9d", command: "zcat FILE"},
+	{name: "lzip", magic: "LZIP", command: "lzip -dc FILE"},
+	{name: "lzma", magic: "\x5d\x00\x00??\xff\xff\xff\xff\xff\xff\xff\xff", command: "xz -dc FILE"},
+	{name: "a cpio archive", magic: "0707", command: "bsdtar -xOf FILE"},
+	{name: "a dump of pg_dump", magic: "PGDMP", command: "pg_restore -f - FILE", grep: true},
+	{name: "PDF", magic: "%PDF-", command: "pdftotext FILE -", grep: true},
+	{name: "a data file of mongod, which only the running server reads", magic: "\x41\xd8\x01\x00\x01\x00\x00\x00", command: "mongodump -d DATABASE -c COLLECTION --out -"},
+	{name: "text in UTF-16", magic: "\xff\xfe", command: iconv},
+	{name: "text in UTF-16", magic: "\xfe\xff", command: iconv},
+}
+
+const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
+
+// python returns the command for a format that package pyarrow reads.
+func python(module, read string) string {
+	return `python3 -c "import pyarrow.` + module + ` as m, pyarrow.csv as c; c.write_csv(m.` + read + `('FILE', columns=['_id']), '/dev/stdout')"`
+}
+
+// weakMagic is the length of a magic that BSON may begin with, too: the length of a document.
+const weakMagic = 2
+
+// Known returns the error for data in a known format that cannot be read, or nil. file is the
+// name of the file for the command in the error. mayBeBSON says that the data looks like BSON.
+func (o *Options) Known(head []byte, file string, mayBeBSON bool) error {
+	for _, b := range binaries {
+		if b.magic != "" && matches(head, b.magic) && (!mayBeBSON || len(b.magic) > weakMagic) {
+			return o.refusal(b, file)
+		}
+	}
+	return nil
+}
+
+// Refuse returns the error for data that is not text, or nil.
+func (o *Options) Refuse(head []byte, file string) error {
+	if err := o.Known(head, file, false); err != nil {
+		return err
+	}
+	if c := containerOf(head); c != nil {
+		return o.refusal(binary{name: c.name, command: c.command}, file)
+	}
+	control := 0
+	for _, c := range head {
+		if c < ' ' && !isText[c] || c == 0x7f {
+			control++
+		}
+	}
+	if control <= len(head)/maxControl {
+		return nil
+	}
+	err := o.refusal(binary{name: "no text", command: "strings -n 24 FILE", grep: true}, file)
+	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, quoted(file))
+}
+
+// Text may have one in maxControl control characters besides those in isText. Random data has
+// one in nine.
+const maxControl = 20
+
+var isText = [' ']bool{'\t': true, '\n': true, '\r': true, '\b': true, '\f': true, '\x1b': true}
+
+// refusal returns the error for a file in format b.
+func (o *Options) refusal(b binary, file string) error {
+	then := o.Then
+	if b.grep && then == "oid census" {
+		then += " --grep"
+	}
+	return fmt.Errorf("%w: this is %s; type: %s | %s", ErrFormat, b.name, strings.ReplaceAll(b.command, "FILE", quoted(file)), then)
+}
+
+// quoted returns the name of a file for a shell.
+func quoted(name string) string {
+	if name == "" || name == "standard input" {
+		return "FILE"
+	}
+	if strings.Trim(name, shellSafe) == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
+const shellSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
