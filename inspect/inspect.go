@@ -246,10 +246,10 @@ func doubtful(t, first, now time.Time) string {
 	switch {
 	case t.Before(first):
 		return fmt.Sprintf("the time is before %d, when no such ids existed", first.Year())
+	case !era.IsFuture(t, now):
+		return ""
 	case t.Year() > 9999:
 		return fmt.Sprintf("the time is in the year %d", t.Year())
-	case era.IsFuture(t, now):
-		return "the time is in the future"
 	}
-	return ""
+	return "the time is in the future"
 }

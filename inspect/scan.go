@@ -187,7 +187,11 @@ func (s *scanner) next() (byte, bool) {
 
 func (s *scanner) restOfLine() {
 	for len(s.buf) < maxLine {
-		if c, ok := s.next(); !ok || c == '\n' {
+		c, ok := s.next()
+		if n := len(s.buf); c == '\n' && Continues(string(s.buf[max(n-2*hexSize, 0):])) {
+			continue
+		}
+		if !ok || c == '\n' {
 			return
 		}
 		part, _ := s.r.Peek(min(s.r.Buffered(), maxLine-len(s.buf)))

@@ -123,6 +123,9 @@ func blocks(ctx context.Context, r io.Reader, use func(text string) error) error
 		end := bytes.LastIndexByte(block[len(block)-n:], '\n') + 1
 		if end > 0 {
 			end += len(block) - n
+			for inspect.Continues(string(block[max(end-64, 0):end])) {
+				end = bytes.LastIndexByte(block[:end-1], '\n') + 1
+			}
 		}
 		if err != nil || len(block) >= maxLogLine {
 			end = len(block)
@@ -157,7 +160,11 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, ids []
 	at := 0
 	for _, p := range ids {
 		a.buf.WriteString(text[at:p.Start])
-		a.mark(text[p.Start:p.End], a.notes.of(ctx, p.ID))
+		note := a.notes.of(ctx, p.ID)
+		if written := text[p.Start:p.End]; written != p.ID { // the digits of the id are not in a row
+			note = p.ID + ", " + note
+		}
+		a.mark(text[p.Start:p.End], note)
 		at = p.End
 	}
 	a.buf.WriteString(text[at:])

@@ -75,7 +75,8 @@ that do.
 
 --format sets the format of all sources. --collection NAME or DATABASE.NAME selects one
 collection of an archive. --column names the column of CSV, by default the field. --grep
-takes every run of exactly 24 hexadecimal digits as an id:
+finds the ObjectIds in any text, as "oid annotate" does: 24 hexadecimal digits, also behind
+escapes such as \x22:
 
   oid census --grep --since 7d logs.tar.gz
 

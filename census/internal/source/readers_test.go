@@ -297,7 +297,7 @@ func TestTexts(t *testing.T) {
 		{"not quite an id", `{"_id":{"$oid":"` + idA + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idA[1:] + `"}}`, census.Options{}, "0 ids, [object:2], without 0"},
 		{"broken lines", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `"},` + "\nnonsense\n{]}\n\n", census.Options{}, "1 ids, without 0, broken 3"},
 		{"grep behind escapes", `a\u003c` + idA + `\u003e b\b` + idA + ` c\f` + idB + ` \n` + idA + ` \x3c` + idB + ` \x` + idA + ` %22` + idB + `%22 \\u0022` + idA, census.Options{Format: census.FormatGrep}, "8 ids, without 0"},
-		{"grep of what only looks like an escape", `u003c` + idA + ` \u03c` + idA + ` \u0003c` + idA + ` x3c` + idB + ` \x3` + idB + ` \a` + idA + ` b` + idA + ` %2` + idB + ` 22` + idB, census.Options{Format: census.FormatGrep}, "0 ids, without 0"},
+		{"grep of what only looks like an escape", `u003c` + idA + ` \u03c` + idA + ` \u0003c` + idA + ` x3c` + idB + ` \x3` + idB + ` \d` + idA + ` b` + idA + ` %2` + idB + ` 22` + idB, census.Options{Format: census.FormatGrep}, "0 ids, without 0"},
 		{"mongosh", "[\n  {\n    _id: ObjectId('" + idA + "'),\n    name: \"it's }\",\n    'a b': [ 1, 'x}', `'\"}` ],\n    when: ISODate('2024-01-01T00:00:00.000Z'),\n    n: Long('5'), re: new Date(1, 2)\n  },\n  { n: 2, _id: ObjectId(\"" + idB + "\") },\n  { _id: UUID('00112233-4455-6677-8899-aabbccddeeff') },\n  { _id: ISODate('2024-01-01') },\n]\n", census.Options{}, "2 ids, [date:1 uuid:1], without 0"},
 		{"mongosh by line", "{ _id: ObjectId('" + idA + "'), n: 1 }\n{_id:ObjectId('" + idB + "')}\n{ _id: new ObjectId('" + idB + "'), }\n", census.Options{}, "3 ids, without 0"},
 		{"mongosh with more", "[\n { _id: ObjectId('" + idA + "') }\n]\nType \"it\" for more\n", census.Options{}, "1 ids, without 0, error"},
@@ -325,7 +325,7 @@ func TestTexts(t *testing.T) {
 // TestEscapesBetweenBlocks puts an escaped character with an id behind it at every place
 // where one block may end and the next begin.
 func TestEscapesBetweenBlocks(t *testing.T) {
-	for _, escape := range []string{`\u003c`, `\x3c`, `%3c`, `\b`, `\f`, `\n`, `\\`, `u`, ` `} {
+	for _, escape := range []string{`\u003c`, `\x3c`, `%3c`, `%253c`, `\b`, `\f`, `\n`, `\\`, `u`, ` `, `=3D`, `\U0000003c`, `#012`, "\x1b[2A", " " + idA[:8] + "=\r\n" + idA[8:] + " 0", "x=\n"} {
 		for shift := range 40 {
 			text := strings.Repeat("z", 256<<10-shift) + escape + idA + ">"
 			r, err := read(t, strings.NewReader(text), &census.Options{Format: census.FormatGrep})

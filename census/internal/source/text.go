@@ -1,6 +1,12 @@
 package source
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unsafe"
+
+	"github.com/oidkit/oid/inspect"
+)
 
 // parseList is a blockParser for a list: one id per line, bare or in any notation that
 // [inspect.ParseObjectID] reads, with or without a comma after it.
@@ -24,51 +30,17 @@ func parseList(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// parseText is a blockParser for any text. It finds every run of exactly 24 hexadecimal digits.
-// If an escaped character ends directly before the 24 digits, as in \u003c, its digits do not
-// count.
+// parseText is a blockParser for any text. It adds the ObjectIds that [inspect.Find] finds.
 func parseText(block []byte, b *Batch) {
-	place := uint32(0)
-	line := 0 // a position in the line of place
-	// It is enough to look at every 24th byte: a run of 24 digits contains one of them.
-	for i := hexDigits - 1; i < len(block); {
-		if !isHex[block[i]] {
-			i += hexDigits
-			continue
-		}
-		from := i
-		for from > 0 && isHex[block[from-1]] {
-			from--
-		}
-		to := i + 1
-		for to < len(block) && isHex[block[to]] {
-			to++
-		}
-		if id := to - hexDigits; id == from || id > from && from+escaped(block[:from], block[from:to]) == id {
-			from = id
-			place += uint32(bytes.Count(block[line:from], []byte{'\n'}))
-			line = from
-			b.addHex(block[from:to], place)
-		}
-		i = to + hexDigits
+	// The matches refer to the block, which does not change before they are added.
+	b.matches = inspect.FindObjectIDs(unsafe.String(unsafe.SliceData(block), len(block)), b.matches)
+	place, line := uint32(0), 0 // a position in the line of place
+	for _, m := range b.matches {
+		place += uint32(bytes.Count(block[line:m.Start], []byte{'\n'}))
+		line = m.Start
+		b.addHex([]byte(m.ID), place)
 	}
-	place += uint32(bytes.Count(block[line:], []byte{'\n'}))
-	b.Documents = place
-}
-
-// escaped returns how many bytes at the beginning of run, which are hexadecimal digits, belong
-// to an escaped character that begins at the end of before: \u003c and \b in JSON, \x3c in
-// programs, %3C in URLs.
-func escaped(before, run []byte) int {
-	switch {
-	case bytes.HasSuffix(before, []byte(`\u`)):
-		return 4
-	case bytes.HasSuffix(before, []byte(`\x`)), bytes.HasSuffix(before, []byte(`%`)):
-		return 2
-	case bytes.HasSuffix(before, []byte(`\`)) && (run[0] == 'b' || run[0] == 'f'):
-		return 1
-	}
-	return 0
+	b.Documents = place + uint32(bytes.Count(block[line:], []byte{'\n'}))
 }
 
 // isHex is true for the hexadecimal digits.
@@ -79,28 +51,44 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// longRun is a number of digits that can be cut in the middle: each half is longer than an id
-// with the digits of an escaped character before it.
-const longRun = 64
+const (
+	// longRun is a number of digits that can be cut in the middle: each half is longer than an
+	// id with the digits of an escape before it.
+	longRun = 64
 
-// betweenDigits is a cutter for any text. It cuts neither within a run of digits that may be
-// an id, nor within an escaped character. A block may end within a line.
-func betweenDigits(data []byte, atEnd bool) (int, error) {
+	// longestTail is how far from its end a text without lines and objects is cut.
+	longestTail = 1 << 10
+)
+
+// betweenIDs is a cutter for any text. It cuts after a line or an object or, in a text with
+// neither, where no id can be. A block may end within a line.
+func betweenIDs(data []byte, atEnd bool) (int, error) {
 	if atEnd {
 		return len(data), nil
 	}
-	for i := len(data) - 1; i >= 0; i-- {
-		switch {
-		case len(data)-i > longRun:
-			return len(data) - longRun/2, nil
-		case isHex[data[i]]:
-		case data[i] == '%', data[i] == '\\':
-			return i, nil
-		case i > 0 && (data[i] == 'u' || data[i] == 'x') && data[i-1] == '\\':
-			return i - 1, nil
+	for end := len(data); end > 0; end-- {
+		end = bytes.LastIndexAny(data[:end], "\n}") + 1
+		if end > 0 && !inspect.Continues(string(data[max(end-longRun, 0):end])) {
+			return end, nil
+		}
+	}
+	digits := 0 // directly behind data[i]
+	for i := len(data) - 1; i > max(len(data)-longestTail, 0); i-- {
+		switch c := data[i]; {
+		case isHex[c]:
+			if digits++; digits > longRun {
+				return i + longRun/2, nil
+			}
+			continue
+		case strings.IndexByte("\\%#^\x1b", c) >= 0 || c == '=' && i+1 < len(data) && data[i+1] > '\r':
+			return i, nil // an escape may begin here
+		case c == '-' && len(data[:i])-len(bytes.TrimRight(data[:i], "0123456789abcdefABCDEF")) <= 8:
+			// The beginning of a GUID may end here.
+		case strings.IndexByte("=\r\n", c) >= 0 || strings.IndexByte("uUx[(", c) >= 0 && strings.IndexByte("\\%\x1b", data[i-1]) >= 0:
 		default:
 			return i + 1, nil
 		}
+		digits = 0
 	}
-	return 0, nil
+	return max(len(data)-longestTail, 0), nil
 }

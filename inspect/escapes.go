@@ -1,0 +1,125 @@
+package inspect
+
+import (
+	"strings"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// An escape is a character as programs write it, if what they write ends with hexadecimal digits.
+// An id may stand directly behind it, as in \x22507f1f77bcf86cd799439011. Escapes that end with
+// another character, such as \n, &quot; and most colours of terminals, need no row: an id may
+// stand behind any character that is not a hexadecimal digit.
+type escape struct {
+	example string
+	before  string // the text before the digits
+	digits  int    // how many digits end the escape
+	of      string // which digits these may be
+}
+
+var escapes = [...]escape{
+	{`\x22`, `\x`, 2, hexDigits},       // nginx, Python, C, systemd
+	{`%22`, `%`, 2, hexDigits},         // URLs
+	{`%2522`, `%25`, 2, hexDigits},     // URLs within URLs
+	{`\u0022`, `\u`, 4, hexDigits},     // JSON, Java
+	{`%u0022`, `%u`, 4, hexDigits},     // escape() of JavaScript
+	{`\U00000022`, `\U`, 8, hexDigits}, // Go, Python, C
+	{`\b`, `\`, 1, "abef0"},            // JSON, C
+	{`\042`, `\`, 3, octalDigits},      // C, shells, BIND
+	{`#012`, `#`, 3, octalDigits},      // syslog
+	{`=3D`, `=`, 2, capitalDigits},     // mail, in quoted-printable
+	{`^A`, `^`, 1, "ABCDEF"},           // cat -v, less
+	{"\x1b[A", "\x1b[", 1, "ABCDEF"},   // a terminal: one line up
+	{"\x1b[2A", "\x1b[", 2, capitalDigits},
+	{"\x1b(B", "\x1b(", 1, "AB"}, // the end of a colour, as tput writes it
+}
+
+const (
+	hexSize       = 2 * objectid.Size
+	hexDigits     = "0123456789abcdefABCDEF"
+	capitalDigits = "0123456789ABCDEF"
+	octalDigits   = "01234567"
+
+	longestEscape = 8 // most hexadecimal digits at the end of an escape
+)
+
+// idIn returns where the ObjectId in text[from:to] begins. All characters of text[from:to] are
+// hexadecimal digits, and the characters around it are not. It returns -1 if the digits are not
+// an ObjectId: they must be 24, except those that belong to an escape before them, and they must
+// not be the end of a GUID.
+func idIn(text string, from, to int) int {
+	id := to - hexSize
+	if id < from || id > from && (id > from+longestEscape || !escapeEnds(text, from, id)) || id == from && endsGUID(text, id) {
+		return -1
+	}
+	return id
+}
+
+// escapeEnds reports whether an escape ends at text[end]. Its digits begin at text[from].
+func escapeEnds(text string, from, end int) bool {
+	for i := range escapes {
+		e := &escapes[i]
+		if at := end - e.digits; at-len(e.before) < from && at >= from && strings.HasSuffix(text[:at], e.before) && strings.Trim(text[at:end], e.of) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// endsGUID reports whether the 24 digits at text[at] are the end of a GUID or of a trace id that
+// is hyphenated as 8-24 or 8-4-4-24. Its beginning has both a letter and a digit.
+func endsGUID(text string, at int) bool {
+	if at == 0 || text[at-1] != '-' {
+		return false
+	}
+	const longest = 30
+	start := guidStart().FindStringSubmatch(text[max(at-longest, 0):at])
+	return start != nil && strings.ContainsAny(start[1], "0123456789") && strings.ContainsAny(start[1], "abcdefABCDEF")
+}
+
+// anchors are texts at which Find looks for an ObjectId whose digits are not in a row.
+var anchors = [...]struct {
+	text string
+	find func(text string, at int) (Match, bool)
+}{
+	{"=\n", func(text string, at int) (Match, bool) { return broken(text, at, at+2) }},
+	{"\r\n", func(text string, at int) (Match, bool) { return broken(text, at-1, at+2) }},
+}
+
+// broken returns the ObjectId that is divided by a soft line break of quoted-printable: by "=" at
+// text[at] and the end of its line. The next line begins at text[next].
+func broken(text string, at, next int) (m Match, ok bool) {
+	if at < 0 || text[at] != '=' {
+		return m, false
+	}
+	begin := brokenFrom(text, at)
+	_, end := row(text, next, next, inDigits)
+	if begin == at || end == next {
+		return m, false
+	}
+	const context = 32
+	joined := text[max(begin-context, 0):at] + text[next:end]
+	id := idIn(joined, len(joined)-(at-begin)-(end-next), len(joined))
+	if id < 0 || len(joined)-id <= end-next {
+		return m, false
+	}
+	return Match{end - (len(joined) - id) - (next - at), end, joined[id:]}, true
+}
+
+// brokenFrom returns where the digits before the "=" at text[at] begin, or at if they are not the
+// beginning of an id that continues on the next line.
+func brokenFrom(text string, at int) int {
+	begin, _ := row(text, at, at, inDigits)
+	if at-begin >= hexSize+longestEscape || begin > 0 && is(text[begin-1], inWord) {
+		return at
+	}
+	return begin
+}
+
+// Continues reports whether text ends with a soft line break of quoted-printable within what may
+// be an id. Find needs the next line too.
+func Continues(text string) bool {
+	line := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	at := len(line) - 1
+	return at >= 0 && line[at] == '=' && len(line) < len(text) && brokenFrom(line, at) < at
+}
