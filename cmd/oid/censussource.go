@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,10 +145,7 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 	go func() {
 		buffered := bufio.NewWriterSize(w, 1<<18)
 		err := write(buffered)
-		if err == nil {
-			err = buffered.Flush()
-		}
-		w.CloseWithError(err)
+		w.CloseWithError(cmp.Or(err, buffered.Flush())) // what came before an error counts
 	}()
 	return r
 }

@@ -28,7 +28,7 @@ func nameOf(arg string) string {
 	}
 	base, end, hasEnd := strings.Cut(arg, "#")
 	u, err := url.Parse(base)
-	if err != nil || strings.Contains(end, "@") { // perhaps a password that contains #
+	if err != nil || strings.Contains(u.Path+end, "@") { // perhaps a password that contains / or #
 		return "the database of " + scheme + "://..."
 	}
 	query := u.Query()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,24 +45,24 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 	if err := r.checkLive(p.name); err != nil {
 		return nil, err
 	}
+	var tables []table.Table
+	db, err := table.Open(ctx, url)
+	if err == nil {
+		r.databases = append(r.databases, db)
+		tables, err = db.Tables(ctx)
+	}
 	var collections []string
 	var s store.Store
-	if storeEngineOf(url) != nil {
-		var err error
-		if s, err = (&storeFlag{url: url}).openToRead(ctx); err == nil {
+	if e := storeEngineOf(url); e != nil && (err == nil || e.oneHost) {
+		var storeErr error
+		if s, storeErr = (&storeFlag{url: url}).openToRead(ctx); storeErr == nil {
 			r.databases = append(r.databases, s)
-			collections, err = s.Collections(ctx)
-		}
-		if err != nil && !errors.Is(err, store.ErrForeign) {
-			return nil, err
+			collections, storeErr = s.Collections(ctx)
+			err = storeErr
+		} else if !errors.Is(storeErr, store.ErrForeign) {
+			return nil, cmp.Or(err, storeErr)
 		}
 	}
-	db, err := table.Open(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	r.databases = append(r.databases, db)
-	tables, err := db.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -26,9 +27,6 @@ type tableClient struct {
 func tableClients(t *testing.T) map[string]tableClient {
 	file := filepath.Join(t.TempDir(), "app.db")
 	testenv.Program(t, "sqlite3", "sqlite3")
-	postgres := testenv.SharedPostgres(t)
-	postgres.Exec("CREATE DATABASE app")
-	url := strings.Replace(postgres.URL(), "/postgres?", "/app?", 1)
 	mariadb := testenv.MariaDB(t)
 	socket := ""
 	for _, arg := range mariadb {
@@ -36,11 +34,21 @@ func tableClients(t *testing.T) map[string]tableClient {
 			socket = path
 		}
 	}
+	unhex := func(hex string) string { return "x'" + hex + "'" }
 	return map[string]tableClient{
-		"sqlite":   {t, []string{"sqlite3", file}, "sqlite:" + file, "BLOB", func(hex string) string { return "x'" + hex + "'" }},
-		"postgres": {t, []string{"psql", "-XAtqv", "ON_ERROR_STOP=1", url, "-c"}, url, "bytea", func(hex string) string { return `'\x` + hex + "'" }},
-		"mysql":    {t, append(slices.Clone(mariadb), "-BNe"), "mysql://root@localhost/shop?socket=" + socket, "BINARY(12)", func(hex string) string { return "x'" + hex + "'" }},
+		"sqlite":   {t, []string{"sqlite3", file}, "sqlite:" + file, "BLOB", unhex},
+		"mysql":    {t, append(slices.Clone(mariadb), "-BNe"), "mysql://root@localhost/shop?socket=" + socket, "BINARY(12)", unhex},
+		"postgres": postgresTables(t),
 	}
+}
+
+// postgresTables returns the client of a new database of PostgreSQL.
+func postgresTables(t *testing.T) tableClient {
+	server := testenv.SharedPostgres(t)
+	name := "tables_" + objectid.New().String()
+	server.Exec("CREATE DATABASE " + name)
+	url := strings.Replace(server.URL(), "/postgres?", "/"+name+"?", 1)
+	return tableClient{t, []string{"psql", "-XAtqv", "ON_ERROR_STOP=1", url, "-c"}, url, "bytea", func(hex string) string { return `'\x` + hex + "'" }}
 }
 
 // sql runs statements and returns what they print.

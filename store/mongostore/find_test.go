@@ -1,6 +1,8 @@
 package mongostore_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,5 +41,25 @@ func TestFindResumesLostCursor(t *testing.T) {
 	}
 	if filter := second.Lookup("filter", "$or", "0", "_id", "$gt"); filter.AsInt64() != 2 {
 		t.Errorf("read on with %v, want what is after 2", second.Lookup("filter"))
+	}
+}
+
+// TestReadable lists a view, from which a program can only read.
+func TestReadable(t *testing.T) {
+	m := newScripted(t)
+	m.on("listCollections", cursor("firstBatch", 0, nil,
+		bson.D{{Key: "name", Value: "view"}, {Key: "type", Value: "view"}}, bson.D{{Key: "name", Value: "orders"}, {Key: "type", Value: "collection"}}))
+	s := m.open("")
+	if names, err := s.Readable(t.Context()); err != nil || !slices.Equal(names, []string{"orders", "view"}) {
+		t.Errorf("Readable: %q, %v", names, err)
+	}
+	if names, err := s.Collections(t.Context()); err != nil || !slices.Equal(names, []string{"orders"}) {
+		t.Errorf("Collections: %q, %v", names, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Readable(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Readable after Close: %v", err)
 	}
 }

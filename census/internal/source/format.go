@@ -116,7 +116,7 @@ func firstLine(data []byte) []byte {
 // detect returns the format of a source that begins with data.
 func (o *Options) detect(data []byte) (string, error) {
 	if bytes.HasPrefix(data, []byte(sqliteMagic)) {
-		return Auto, fmt.Errorf("%w: this is an SQLite database; for a collection of a store write sqlite:FILE#COLLECTION", ErrFormat)
+		return Auto, fmt.Errorf("%w: this is an SQLite database; give its path, as in oid census FILE", ErrFormat)
 	}
 	if err := o.unpack.Known(data, o.Name, looksLikeBSON(data)); err != nil {
 		return Auto, err

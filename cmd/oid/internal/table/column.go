@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,8 +70,9 @@ const sampled = 100
 //   - the column _id, the primary key if it is one column, and the column id
 //   - the only other column whose first rows have ids
 //
-// If none has ids, it chooses the first of _id, primary key and id whose type may hold ids. Only
-// if there is none of them, or if several other columns have ids, Column returns an error.
+// If none has ids, it chooses the first of _id, primary key and id whose type may hold ids, or the
+// only column whose type may. Otherwise, or if several other columns have ids, Column returns an
+// error.
 func (d *Database) Column(ctx context.Context, t Table, name string) (none Column, _ error) {
 	all, err := d.columns(ctx, t)
 	if err != nil {
@@ -93,8 +95,10 @@ func (d *Database) Column(ctx context.Context, t Table, name string) (none Colum
 			return c, err
 		}
 	}
+	var failed error // a column that may not be read is not chosen
 	for _, c := range candidates {
-		if has, _ := d.hasIDs(ctx, t, &c); has { // a column that may not be read is no candidate
+		has, err := d.hasIDs(ctx, t, &c)
+		if failed = cmp.Or(failed, err); has {
 			others = append(others, c)
 		}
 	}
@@ -105,6 +109,10 @@ func (d *Database) Column(ctx context.Context, t Table, name string) (none Colum
 		return none, fmt.Errorf("table %s has ids in several columns: %s; choose one with --column NAME", t, List(others))
 	case len(usual) > 0:
 		return usual[0], nil
+	case failed != nil:
+		return none, failed
+	case len(candidates) == 1:
+		return candidates[0], nil
 	}
 	return none, fmt.Errorf("table %s has no ids in the first %d rows of any column, and no column _id, id or primary key that could hold ids; it has the columns %s; choose one with --column NAME", t, sampled, List(all))
 }

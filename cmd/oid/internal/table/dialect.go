@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
@@ -29,12 +28,9 @@ type dialect struct {
 	// open returns the database of a URL, to which it does not connect yet, and where it is.
 	open func(url string) (db *sql.DB, at string, err error)
 
-	// isUnknown reports whether an error means that the server lacks the database of the
-	// URL. anyDatabase returns the URL of a database that it has, in which the query
-	// databases lists them.
-	isUnknown   func(error) bool
-	anyDatabase func(url string) string
-	databases   string
+	// unknown is in the error of a server that lacks the database of the URL. In the
+	// database existing, the query databases lists those that it has.
+	unknown, existing, databases string
 
 	// tables is a query for the schema and the name of each table, and whether the name
 	// alone finds it. columns is a query for the name and the type of each column of the
@@ -61,12 +57,8 @@ var dialects = []dialect{
 	},
 	{
 		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, quote: '"', language: "postgres", open: openPostgres,
-		isUnknown: func(err error) bool {
-			e, ok := errors.AsType[*pgconn.PgError](err)
-			return ok && e.Code == "3D000"
-		},
-		anyDatabase: func(url string) string { return withDatabase(url, "postgres") },
-		databases:   "SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY 1",
+		unknown: "3D000", existing: "postgres",
+		databases: "SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY 1",
 		tables: `SELECT nspname, relname, pg_table_is_visible(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
 			AND NOT EXISTS (SELECT FROM pg_class f WHERE f.relnamespace = n.oid AND f.relname = '^1format') ORDER BY 1, 2`,
@@ -77,12 +69,8 @@ var dialects = []dialect{
 	},
 	{
 		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL, textBytes: true,
-		isUnknown: func(err error) bool {
-			e, ok := errors.AsType[*mysql.MySQLError](err)
-			return ok && e.Number == 1049
-		},
-		anyDatabase: func(url string) string { return withDatabase(url, "") },
-		databases:   "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
+		unknown:   "Error 1049",
+		databases: "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
 		tables: `SELECT table_schema, table_name, coalesce(table_schema = database(), false) FROM information_schema.tables
 			WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND table_type <> 'SEQUENCE' ORDER BY 1, 2`,
 		columns: `SELECT column_name, column_type, column_key = 'PRI' AND (SELECT count(*) = 1 FROM information_schema.columns k

@@ -49,20 +49,19 @@ func (d *dialect) unreachable(ctx context.Context, url, at string, err error) er
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
-	if d.isUnknown == nil || !d.isUnknown(err) {
-		return text
+	failed := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
+	if d.unknown == "" || !strings.Contains(failed.Error(), d.unknown) {
+		return failed
 	}
-	other, _, err := d.open(d.anyDatabase(url))
+	other, _, err := d.open(withDatabase(url, d.existing))
 	if err != nil {
-		return text
+		return failed
 	}
 	defer other.Close()
-	names, err := texts(ctx, other, d.databases)
-	if err != nil {
-		return text
+	if names, err := texts(ctx, other, d.databases); err == nil {
+		failed = fmt.Errorf("%w; it has the databases %s", failed, List(names))
 	}
-	return fmt.Errorf("%w; it has the databases %s", text, List(names))
+	return failed
 }
 
 // Close closes the connections.
@@ -185,7 +184,7 @@ func (d *Database) Estimate(ctx context.Context, t Table) int64 {
 func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, counted func(rows int64)) error {
 	doc := []byte("\x16\x00\x00\x00\x07_id\x00............\x00") // the document with an ObjectId
 	n := int64(0)
-	err := d.rows(ctx, t, c, "", func(value any) error {
+	return d.rows(ctx, t, c, "", func(value any) error {
 		if n++; n%countedTogether == 0 {
 			counted(countedTogether)
 		}
@@ -201,16 +200,17 @@ func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, cou
 		}
 		return err
 	})
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("read column %s of table %s, after %d rows: %w", c.Name, t, n, err)
-	}
-	return err
 }
 
 const countedTogether = 1000
 
 // rows calls each with the values of a column. limit may end the query.
-func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, each func(value any) error) error {
+func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, each func(value any) error) (err error) {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
+		}
+	}()
 	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
 	if err != nil {
 		return err
