@@ -110,20 +110,20 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// parseNames reads the collection and the keys on a command line. Its errors are
+// parseNames reads the collection and the ids of documents on a command line. Its errors are
 // usage errors.
-func parseNames(args []string) (collection string, keys []store.Key, err error) {
+func parseNames(args []string) (collection string, ids []docID, err error) {
 	if err := store.CheckCollection(args[0]); err != nil {
 		return "", nil, usageError{err}
 	}
 	for _, arg := range args[1:] {
-		key, err := store.ParseKey(arg)
+		id, err := parseDocID(arg)
 		if err != nil {
 			return "", nil, usageError{err}
 		}
-		keys = append(keys, key)
+		ids = append(ids, id)
 	}
-	return args[0], keys, nil
+	return args[0], ids, nil
 }
 
 // layouts are the layouts of ids by name.

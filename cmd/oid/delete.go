@@ -16,13 +16,12 @@ import (
 
 const deleteHelp = `Delete the documents with these IDs, or the documents that were created in a time
 range, and print how many were deleted. Documents whose _id is not an ObjectId have no
-creation time: only --all or their ID deletes them.
+creation time: only --all or their ID deletes them. The command says how many there are.
 
 --all deletes all documents of the collection. It needs --yes; without --yes the command
 only says how many documents there are.
 
-An ID is the _id of a document: the 24 hexadecimal digits of an ObjectId, a number, or a
-string in double quotes, which the shell must not remove: '"alice"'.`
+` + docIDHelp
 
 func newDeleteCommand(std streams) *cobra.Command {
 	var (
@@ -40,12 +39,12 @@ func newDeleteCommand(std streams) *cobra.Command {
   oid delete events --to -30d`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			collection, keys, err := parseNames(args)
+			collection, ids, err := parseNames(args)
 			if err != nil {
 				return err
 			}
 			ways := 0
-			for _, given := range []bool{len(keys) > 0, times.given(), all} {
+			for _, given := range []bool{len(ids) > 0, times.given(), all} {
 				if given {
 					ways++
 				}
@@ -63,10 +62,13 @@ func newDeleteCommand(std streams) *cobra.Command {
 				}
 				var n int64
 				var err error
-				if len(keys) > 0 {
-					n, err = deleteKeys(cmd, std, s, collection, keys)
+				if len(ids) > 0 {
+					n, err = deleteIDs(cmd, std, s, collection, ids)
 				} else {
 					n, err = s.DeleteRange(cmd.Context(), collection, r)
+				}
+				if err == nil {
+					times.leftOut(cmd.Context(), std, s, collection)
 				}
 				return errors.Join(err, asJSON.emit(std.out, wire.Deleted{Documents: n}, textf("%d\n", n)))
 			})
@@ -96,15 +98,15 @@ func needYes(ctx context.Context, s store.Store, collection string) error {
 	return usagef("to delete all documents of collection %s (%s), add --yes", collection, phrase.Count(n, "document", "documents"))
 }
 
-// deleteKeys deletes the documents with these keys one by one, and reports keys that no
-// document has.
-func deleteKeys(cmd *cobra.Command, std streams, s store.Store, collection string, keys []store.Key) (n int64, err error) {
-	for _, key := range keys {
-		switch e := s.Delete(cmd.Context(), collection, key); {
+// deleteIDs deletes the documents with these ids one by one, and reports ids that no document
+// has.
+func deleteIDs(cmd *cobra.Command, std streams, s store.Store, collection string, ids []docID) (n int64, err error) {
+	for _, id := range ids {
+		switch e := id.delete(cmd.Context(), s, collection); {
 		case e == nil:
 			n++
-		case errors.Is(e, store.ErrNotFound):
-			std.warn("%v", e)
+		case errors.Is(e, store.ErrNotFound), errors.Is(e, store.ErrKey):
+			std.warn("%v", id.explain(cmd.Context(), s, collection, e))
 			err = errReported
 		default:
 			return n, e

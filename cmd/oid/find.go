@@ -38,7 +38,8 @@ func newFindCommand(std streams) *cobra.Command {
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
-			if err := readQuery(&q, times, after); err != nil {
+			last, err := readQuery(&q, times, after)
+			if err != nil {
 				return err
 			}
 			if count && (q.Descending || after != "" || q.Limit > 0) {
@@ -46,16 +47,24 @@ func newFindCommand(std streams) *cobra.Command {
 			}
 			return where.usingCollection(cmd.Context(), args[0], func(s store.Store) (bool, error) {
 				if !count {
-					n, err := writeDocuments(std, s.Find(cmd.Context(), args[0], q))
+					docs, err := find(cmd.Context(), s, args[0], q, last, times.strings)
+					if err != nil {
+						return true, err
+					}
+					n, err := writeDocuments(std, docs)
+					if err == nil {
+						times.leftOut(cmd.Context(), std, s, args[0])
+					}
 					return n > 0, err
 				}
-				n, err := s.Count(cmd.Context(), args[0], q.Range)
+				n, err := countOf(cmd.Context(), s, args[0], q.Range, times.strings)
 				if n == 0 && err == nil {
 					err = missing(cmd.Context(), &where, s, args[0])
 				}
 				if err != nil {
 					return true, err
 				}
+				times.leftOut(cmd.Context(), std, s, args[0])
 				_, err = fmt.Fprintln(std.out, n)
 				return true, err
 			})
@@ -63,6 +72,7 @@ func newFindCommand(std streams) *cobra.Command {
 	}
 	where.addFlag(cmd)
 	times.addFlags(cmd)
+	times.addStringsFlag(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&q.Limit, "limit", "n", 0, "list at most `N` documents; 0 lists all")
 	f.BoolVar(&q.Descending, "desc", false, "list the greatest _id first: the newest document, if ids are ObjectIds")
@@ -71,23 +81,49 @@ func newFindCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// readQuery sets the Range and the After of q from the flags.
-func readQuery(q *store.Query, times timeRange, after string) error {
-	if q.Limit < 0 {
-		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)
+// find returns the documents that q selects and that come after the one with the _id last. With
+// strings, it returns only those whose _id is the digits of an ObjectId.
+func find(ctx context.Context, s store.Store, collection string, q store.Query, last docID, strings bool) (iter.Seq2[bson.Raw, error], error) {
+	limit := q.Limit
+	if strings {
+		q.Limit = 0
 	}
-	var err error
-	if q.Range, err = times.keys(); err != nil {
-		return err
+	docs, err := last.find(ctx, s, collection, q)
+	if strings {
+		docs = onlyIDs(docs, limit)
 	}
-	if after != "" {
-		key, err := store.ParseKey(after)
+	return docs, err
+}
+
+// countOf returns the number of documents that find returns.
+func countOf(ctx context.Context, s store.Store, collection string, r store.Range, strings bool) (n int64, err error) {
+	if !strings {
+		return s.Count(ctx, collection, r)
+	}
+	for _, err := range onlyIDs(s.Find(ctx, collection, store.Query{Range: r}), 0) {
 		if err != nil {
-			return usageError{fmt.Errorf("--after: %w", err)}
+			return n, err
 		}
-		q.After = key
+		n++
 	}
-	return nil
+	return n, nil
+}
+
+// readQuery sets the Range of q from the flags, and returns the _id of --after.
+func readQuery(q *store.Query, times timeRange, after string) (last docID, err error) {
+	if q.Limit < 0 {
+		return last, usagef("--limit %d: want 0 (no limit) or more", q.Limit)
+	}
+	if q.Range, err = times.keys(); err != nil || after == "" {
+		return last, err
+	}
+	if last, err = parseDocID(after); err == nil && last.key.IsZero() && times.given() {
+		err = fmt.Errorf("%s has no time; leave out the time range", last)
+	}
+	if err != nil {
+		return last, usageError{fmt.Errorf("--after: %w", err)}
+	}
+	return last, nil
 }
 
 // writeDocuments prints documents and returns their number.
@@ -117,8 +153,10 @@ func newGetCommand(std streams) *cobra.Command {
 		Long: `Print the documents with these IDs as Extended JSON, one per line, in the order of the
 IDs. Without an ID, the command reads IDs from standard input, one per line.
 
-An ID is the _id of a document: the 24 hexadecimal digits of an ObjectId, a number, or a
-string in double quotes, which the shell must not remove: '"alice"'.`,
+` + docIDHelp + `
+
+If no document has the _id, but one has the same characters as a string, a number or an
+ObjectId, the command says so and how to ask for it. The exit code stays 1.`,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
 		Args: cobra.MinimumNArgs(1),
@@ -147,9 +185,10 @@ func documentsOf(ctx context.Context, std streams, s store.Store, collection str
 		var failed error
 		for _, text := range textsOf(ctx, std, keys, "ids", &failed) {
 			var doc bson.Raw
-			key, err := store.ParseKey(text)
+			id, err := parseDocID(text)
 			if err == nil {
-				doc, err = s.Get(ctx, collection, key)
+				doc, err = id.get(ctx, s, collection)
+				err = id.explain(ctx, s, collection, err)
 			}
 			if errors.Is(err, store.ErrKey) || errors.Is(err, store.ErrNotFound) {
 				std.warn("%v", err)

@@ -1,20 +1,25 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 	"time"
 	_ "time/tzdata" // for hosts without a database of zones
 
 	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
 )
 
 // rangeFormsHelp returns the table of the forms for the help of --for, and the names of the
@@ -89,6 +94,7 @@ every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` do n
 type timeRange struct {
 	since, from, to string
 	zone            zone
+	strings         bool // whether ids that are stored as strings are meant
 }
 
 // rangeHelp is the paragraph of "oid help times" about these flags.
@@ -121,18 +127,83 @@ func (r *timeRange) parse() (objectid.Range, error) {
 	return ids, ofFlag(err)
 }
 
-// keys returns the range of keys in a store that the flags describe. Without flags that is
-// every key; with a flag it is only ObjectIds.
-func (r *timeRange) keys() (store.Range, error) {
-	if !r.given() {
-		return store.Range{}, nil
-	}
-	ids, err := r.parse()
-	return store.IDRange(ids), err
+// addStringsFlag adds the flag --strings.
+func (r *timeRange) addStringsFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&r.strings, "strings", false, "select ids that are stored as strings of 24 digits in lower case")
 }
 
-// textRange returns the range of keys that contains the strings of 24 hexadecimal digits, in
-// lower case, of the ids in r.
+// keys returns the range of keys in a store that the flags describe. Without flags that is
+// every key; with a flag it is only ObjectIds or, with --strings, only strings.
+func (r *timeRange) keys() (store.Range, error) {
+	switch ids, err := r.parse(); {
+	case r.strings && !r.given():
+		return store.Range{}, usagef("--strings needs a time range; give --since, --from or --to")
+	case !r.given():
+		return store.Range{}, nil
+	case r.strings:
+		return textRange(ids), err
+	default:
+		return store.IDRange(ids), err
+	}
+}
+
+// leftOut says on stderr how many documents the flags leave out because their _id has another
+// type, so that an empty list is not taken for an empty collection.
+func (r *timeRange) leftOut(ctx context.Context, std streams, s store.Store, collection string) {
+	if !r.given() {
+		return
+	}
+	n, err := r.others(ctx, s, collection)
+	if n == 0 && err == nil {
+		return
+	}
+	why := "their _id is no ObjectId and has no time"
+	if r.strings {
+		why = "their _id is an ObjectId"
+	}
+	for _, failed := range onlyIDs(s.Find(ctx, collection, store.Query{Range: textRange(objectid.Range{}), Limit: stringsTried}), 1) {
+		if !r.strings && failed == nil {
+			why = "their _id is no ObjectId; \"oid find --strings\" selects ids that are stored as strings"
+		}
+	}
+	switch documents := phrase.Count(n, "document is", "documents are"); {
+	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		std.warn("some documents may be left out because %s; there are too many to count them quickly", why)
+	case err != nil:
+		std.warn("how many documents are left out cannot be told: %v", err)
+	case n == maxOthers:
+		std.warn("at least %s left out: %s", documents, why)
+	default:
+		std.warn("%s left out: %s", documents, why)
+	}
+}
+
+const (
+	// maxOthers is how many documents that a time range leaves out are counted in MongoDB, and
+	// countTime how long a database may take to count them.
+	maxOthers = 100_000
+	countTime = time.Second
+
+	// stringsTried is how many strings are tried to find one that is an id.
+	stringsTried = 100
+)
+
+// others returns the number of documents whose _id has another type than the flags select.
+func (r *timeRange) others(ctx context.Context, s store.Store, collection string) (int64, error) {
+	ctx, stop := context.WithTimeout(ctx, countTime)
+	defer stop()
+	if r.strings {
+		return s.Count(ctx, collection, store.IDRange(objectid.Range{}))
+	}
+	if m, ok := s.(*mongostore.Store); ok {
+		return m.CountOthers(ctx, collection, maxOthers)
+	}
+	return s.Count(ctx, collection, store.Range{To: store.IDKey(objectid.ID{})})
+}
+
+// textRange returns a range of keys that contains the strings of 24 hexadecimal digits, in lower
+// case, of the ids in r. It also contains other strings; onlyIDs leaves them out.
 func textRange(r objectid.Range) store.Range {
 	from, _ := store.StringKey(r.From.String()) // digits are UTF-8
 	to, _ := store.StringKey(r.To.String())
@@ -140,6 +211,23 @@ func textRange(r objectid.Range) store.Range {
 		to, _ = store.StringKey("g") // after all digits
 	}
 	return store.Range{From: from, To: to}
+}
+
+// onlyIDs returns the documents in docs whose _id is a string of 24 hexadecimal digits, at most limit
+// if it is above 0.
+func onlyIDs(docs iter.Seq2[bson.Raw, error], limit int) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		n := 0
+		for doc, err := range docs {
+			text, _ := doc.Lookup("_id").StringValueOK()
+			if _, bad := objectid.Parse(text); bad != nil && err == nil {
+				continue
+			}
+			if n++; !yield(doc, err) || n == limit {
+				return
+			}
+		}
+	}
 }
 
 // ofFlag turns an error of package timerange into a usage error that names the flag.
