@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/internal/idset"
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -20,6 +21,9 @@ type Difference struct {
 	// Both is the number of ids that are in both censuses. An id that occurs several times
 	// counts once.
 	Both int64
+	// Retyped is the number of ids that one census has as ObjectIds and the other as strings of
+	// the same digits. They are different values, so they are in neither or only one census.
+	Retyped int64
 }
 
 // Side is one of the two censuses in a [Difference].
@@ -36,24 +40,27 @@ type Side struct {
 	Examples []Example
 	// Others is the number of values that were not compared because they are not ids.
 	Others int64
+	// Unjudged says why the census has no ids, see [Report].Unjudged.
+	Unjudged *Unjudged
 
 	census *Census
 }
 
 // Compare finds the ids that only one of two censuses contains, for example to compare a
 // dump with its collection. If only is not nil, Compare calls it with each id that it finds.
-// The argument inA is true if a contains the id, and false if b does. The calls are in the
-// order of process value, time and counter within each collection. If only returns an error,
-// Compare stops and returns an error that wraps it.
+// The argument inA is true if a contains the id, and false if b does; isString is true if the id
+// is stored as a string of its digits. The calls are in the order of process value, time and
+// counter within the ObjectIds and the strings of each collection. If only returns an error, Compare
+// stops and returns an error that wraps it.
 //
 // Collections are compared with each other if they have the same name. If each census has
 // only one collection, their names do not matter. A collection without a counterpart is
 // compared with an empty one.
 //
-// In a collection with ObjectIds, Compare compares only the ObjectIds. In a collection
-// without ObjectIds, it compares the strings of 24 hexadecimal digits. All other values are
-// only counted, in [Side].Others.
-func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
+// An ObjectId and a string of the same digits are different values, and [Difference].Retyped
+// counts them. Formats without types are the exception: an id in a list, in CSV, in a table or
+// in other text is equal to both. All other values are only counted, in [Side].Others.
+func Compare(a, b *Census, only func(inA bool, id objectid.ID, isString bool) error) (*Difference, error) {
 	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return nil, err
 	}
@@ -88,18 +95,44 @@ func pairs(a, b *Census) (out [][2]*collection) {
 }
 
 // compare compares one collection of both sides.
-func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
+func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID, isString bool) error) error {
+	if pair[0].typed() && pair[1].typed() {
+		for k := range pair[0].found {
+			x, other := &pair[0].found[k], &pair[1].found[1-k]
+			if err := d.merge(x, &pair[1].found[k], k == hexStrings, only); err != nil {
+				return err
+			}
+			if x.taken == 0 || other.taken == 0 {
+				continue
+			}
+			var failed error
+			n, err := idset.Merge(x.ids.Distinct(&failed), other.ids.Distinct(&failed), func(bool, idset.Record) error { return nil })
+			if err = errors.Join(err, failed); err != nil {
+				return err
+			}
+			d.Retyped += n
+		}
+		return nil
+	}
 	x, _ := pair[0].judged()
 	y, _ := pair[1].judged()
+	return d.merge(x, y, false, only)
+}
+
+// merge compares ids of one type.
+func (d *Difference) merge(x, y *foundIDs, isString bool, only func(inA bool, id objectid.ID, isString bool) error) error {
 	var failed error
 	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
-		s := &d.B
+		s, note := &d.B, ""
 		if inA {
 			s = &d.A
 		}
-		s.only(r)
+		if isString {
+			note = "a string"
+		}
+		s.only(r, note)
 		if only != nil {
-			return only(inA, r.ID())
+			return only(inA, r.ID(), isString)
 		}
 		return nil
 	})
@@ -107,15 +140,24 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 	return errors.Join(err, failed)
 }
 
+// typed reports whether l has sources of a format with types.
+func (l *collection) typed() bool {
+	return slices.ContainsFunc(l.sources, func(s *Source) bool {
+		return s.Units > 0 && !slices.Contains([]Format{FormatCSV, FormatList, FormatGrep, FormatTable}, s.Format)
+	})
+}
+
 func newSide(c *Census) Side {
-	s := Side{Sources: c.sources, census: c}
+	s := Side{Sources: c.sources, Unjudged: c.unjudged(c.sources), census: c}
 	for _, o := range otherValues(c.sources) {
-		s.Others += o.Count
+		if o.Type != source.HexString {
+			s.Others += o.Count
+		}
 	}
 	return s
 }
 
-func (s *Side) only(r idset.Record) {
+func (s *Side) only(r idset.Record, note string) {
 	s.Only++
 	t := moment(r.Second())
 	if s.First == nil || t.Before(*s.First) {
@@ -125,7 +167,7 @@ func (s *Side) only(r idset.Record) {
 		s.Last = &t
 	}
 	if len(s.Examples) < maxExamples {
-		s.Examples = append(s.Examples, s.census.example(r, ""))
+		s.Examples = append(s.Examples, s.census.example(r, note))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,8 @@ func TestCompare(t *testing.T) {
 				}
 			}
 		}
-		d, err := census.Compare(collect(t, []byte(texts[0].String())), collect(t, []byte(texts[1].String())), func(inA bool, id objectid.ID) error {
-			if sides[0][id] != inA || sides[1][id] == inA {
+		d, err := census.Compare(collect(t, []byte(texts[0].String())), collect(t, []byte(texts[1].String())), func(inA bool, id objectid.ID, isString bool) error {
+			if isString || sides[0][id] != inA || sides[1][id] == inA {
 				t.Errorf("seed %d: %v is said to be in A alone: %v", seed, id, inA)
 			}
 			return nil
@@ -73,16 +74,49 @@ func TestCompareStops(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	a := []byte(idA + "\n" + idB + "\n")
 	stop := errors.New("stop")
-	if _, err := census.Compare(collect(t, a), collect(t, []byte(strings.Repeat(idA+"\n", 1+random.IntN(3)))), func(bool, objectid.ID) error { return stop }); !errors.Is(err, stop) {
+	if _, err := census.Compare(collect(t, a), collect(t, []byte(strings.Repeat(idA+"\n", 1+random.IntN(3)))), func(bool, objectid.ID, bool) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("Compare: %v, want the error of its function", err)
 	}
 }
 
-// TestCompareStrings compares ids that are strings, where there are no ObjectIds, and says
-// how many other values are not compared.
-func TestCompareStrings(t *testing.T) {
-	d, err := census.Compare(collect(t, []byte(`{"_id":"`+idA+`"}`+"\n"+`{"_id":7}`+"\n")), collect(t, []byte(idA+"\n"+idB+"\n")), nil)
-	if err != nil || d.Both != 1 || d.A.Only != 0 || d.B.Only != 1 || d.A.Others != 1 || d.B.Others != 0 || d.A.Sources[0].IDs != 1 {
+// TestCompareTypes holds that an ObjectId and a string of its digits are different values, except
+// where a format has no types, and that other values are counted.
+func TestCompareTypes(t *testing.T) {
+	a, b := `{"_id":{"$oid":"`+idA+`"}}`+"\n", `{"_id":{"$oid":"`+idB+`"}}`+"\n"
+	textA, textB := `{"_id":"`+idA+`"}`+"\n", `{"_id":"`+idB+`"}`+"\n"
+	for _, test := range []struct {
+		name, a, b                  string
+		both, onlyA, onlyB, retyped int64
+		only                        string
+	}{
+		{"equal ObjectIds", a + b, b + a, 2, 0, 0, 0, ""},
+		{"equal strings", textA + textB, textB + textA, 2, 0, 0, 0, ""},
+		{"an import as strings", a + b, textA + textB, 0, 2, 2, 2, "< " + idA + ", < " + idB + ", > text " + idA + ", > text " + idB},
+		{"strings on both sides, beside ObjectIds", a + textB, textA + textB, 1, 1, 1, 1, "< " + idA + ", > text " + idA},
+		{"both types on one side", a + textA, a, 1, 1, 0, 1, "< text " + idA},
+		{"other ids as strings", a, textB, 0, 1, 1, 0, "< " + idA + ", > text " + idB},
+		{"strings and a list", textA, idA + "\n" + idB + "\n", 1, 0, 1, 0, "> " + idB},
+		{"a list and ObjectIds", idA + "\n", a, 1, 0, 0, 0, ""},
+	} {
+		var only []string
+		d, err := census.Compare(collect(t, []byte(test.a)), collect(t, []byte(test.b)), func(inA bool, id objectid.ID, isString bool) error {
+			text := "> "
+			if inA {
+				text = "< "
+			}
+			if isString {
+				text += "text "
+			}
+			only = append(only, text+id.String())
+			return nil
+		})
+		slices.Sort(only)
+		if got := strings.Join(only, ", "); err != nil || d.Both != test.both || d.A.Only != test.onlyA || d.B.Only != test.onlyB || d.Retyped != test.retyped || got != test.only || d.A.Others+d.B.Others != 0 {
+			t.Errorf("%s: %+v, %s, %v", test.name, d, got, err)
+		}
+	}
+	d, err := census.Compare(collect(t, []byte(textA+`{"_id":7}`+"\n")), collect(t, []byte(`{"x":1}`+"\n")), nil)
+	if err != nil || d.A.Others != 1 || d.A.Unjudged != nil || d.B.Unjudged == nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

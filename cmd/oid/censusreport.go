@@ -121,15 +121,18 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 			return err
 		}
 	}
-	var list func(bool, objectid.ID) error
+	var list func(bool, objectid.ID, bool) error
 	out := bufio.NewWriterSize(std.out, 1<<16)
 	if f.ids {
-		list = func(inA bool, id objectid.ID) error {
-			mark := "> "
+		list = func(inA bool, id objectid.ID, isString bool) error {
+			mark, text := "> ", id.String()
 			if inA {
 				mark = "< "
 			}
-			_, err := out.WriteString(mark + id.String() + "\n")
+			if isString {
+				text = `"` + text + `"`
+			}
+			_, err := out.WriteString(mark + text + "\n")
 			return err
 		}
 	}
@@ -141,6 +144,12 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 		err = out.Flush()
 	default:
 		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, columnsOf(w)) })
+	}
+	for i, side := range []census.Side{d.A, d.B} {
+		if (err == nil || err == errReported) && side.Unjudged != nil {
+			std.warn("%s: no ids were compared: %v", nameOf(args[i]), side.Unjudged)
+			err = errReported
+		}
 	}
 	if err == nil && d.Broken() {
 		err = errReported

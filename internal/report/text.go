@@ -273,6 +273,9 @@ func WriteDifference(w io.Writer, d *census.Difference, columns int) error {
 		}
 	}
 	t.printf("\nin both   %s\n", phrase.Count(d.Both, "id", "ids"))
+	if d.Retyped > 0 {
+		t.wrapped("retyped   ", "          ", phrase.Count(d.Retyped, "id", "ids")+": an ObjectId on one side, a string of the same digits on the other")
+	}
 	t.side("only in A", d.A)
 	t.side("only in B", d.B)
 	return t.Flush()

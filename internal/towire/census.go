@@ -66,7 +66,7 @@ func event(e census.Event) wire.Event {
 // Difference converts d.
 func Difference(d *census.Difference) wire.Difference {
 	return wire.Difference{
-		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both,
+		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both, RetypedIDs: d.Retyped,
 	}
 }
 

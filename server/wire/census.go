@@ -198,6 +198,8 @@ type Difference struct {
 	A       Side   `json:"a"`
 	B       Side   `json:"b"`
 	BothIDs int64  `json:"both_ids" doc:"How many different ids are on both sides."`
+
+	RetypedIDs int64 `json:"retyped_ids,omitempty" doc:"How many ids are ObjectIds on one side and strings of the same digits on the other. They do not count as being on both sides."`
 }
 
 // Side is one of the two sides that a [Difference] compares.
