@@ -6,6 +6,7 @@
 // to nowhere, one after the other in each round. bsondump prints every document
 // and jq every _id, which is what either must do before anything can be counted;
 // DuckDB counts the different ids; oid census has the finished report. bsondump is
+// In the tables of databases, the client of the database prints the same column. bsondump is
 // built from the module in mongotools, jq is installed with apt-get if it is not there,
 // and DuckDB with npm.
 package main
@@ -30,6 +31,7 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 7, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
+	only := flag.Bool("tables", false, "measure only tables of databases")
 	read := flag.String("read", "", "only read this `file`, on all processors: what measuring compares with")
 	flag.Parse()
 	if *read != "" {
@@ -38,7 +40,7 @@ func main() {
 		}
 		return
 	}
-	body, err := measure(*rounds, *documents)
+	body, err := measure(*rounds, *documents, *only)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,9 +52,9 @@ func main() {
 // contest is one file and the programs that read it; the first is oid.
 type contest struct {
 	name  string
-	n     int // documents
-	size  int // of a document in bytes
-	write func(w io.Writer, n, size int) error
+	n     int                                  // documents
+	size  int                                  // of a document in bytes
+	write func(w io.Writer, n, size int) error // nil if the documents are rows of a table
 	runs  []command
 }
 
@@ -61,12 +63,19 @@ type command struct {
 	argv func(file string) []string
 }
 
-func measure(rounds, n int) (string, error) {
+func measure(rounds, n int, only bool) (string, error) {
 	dir, err := os.MkdirTemp("", "oid-bench-census")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
+	if only {
+		oid := filepath.Join(dir, "oid")
+		if err := build(oid, "..", "./cmd/oid"); err != nil {
+			return "", err
+		}
+		return measureTables(dir, oid, rounds)
+	}
 	oid, bsondump, jq := filepath.Join(dir, "oid"), filepath.Join(dir, "bsondump"), "jq"
 	if err := errors.Join(
 		build(oid, "..", "./cmd/oid"),
@@ -110,17 +119,19 @@ func measure(rounds, n int) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
-	return body.String(), nil
+	tables, err := measureTables(dir, oid, rounds)
+	return body.String() + tables, err
 }
 
 // run writes the file, lets all programs read it, and returns the table.
 func (c contest) run(dir string, rounds int) (table string, err error) {
-	file := filepath.Join(dir, "documents")
-	size, err := writeFile(file, func(w io.Writer) error { return c.write(w, c.n, c.size) })
-	if err != nil {
-		return "", err
+	file, size := filepath.Join(dir, "documents"), int64(c.n*c.size)
+	if c.write != nil {
+		if size, err = writeFile(file, func(w io.Writer) error { return c.write(w, c.n, c.size) }); err != nil {
+			return "", err
+		}
+		defer os.Remove(file)
 	}
-	defer os.Remove(file)
 	times := make([][]float64, len(c.runs))
 	user, system := make([][]float64, len(c.runs)), make([][]float64, len(c.runs))
 	for round := range rounds + 1 {

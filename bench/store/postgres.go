@@ -2,29 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"os"
 	"os/exec"
-	"os/user"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/objectid"
 )
 
 // measurePostgres measures people's own tables in PostgreSQL.
 func measurePostgres(ctx context.Context, folder string, data []row, rounds int) (string, error) {
-	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if err != nil || programs == nil {
-		return "PostgreSQL is not installed here (apt-get install postgresql), so it was not measured.\n", err
+	conn, pid, stop, err := page.StartPostgres(ctx)
+	if errors.Is(err, exec.ErrNotFound) {
+		return "PostgreSQL is not installed here (apt-get install postgresql), so it was not measured.\n", nil
 	}
-	conn, pid, stop, err := startPostgres(ctx, filepath.Dir(slices.Max(programs)))
 	if err != nil {
 		return "", fmt.Errorf("start PostgreSQL: %w", err)
 	}
@@ -63,61 +57,6 @@ func measurePostgres(ctx context.Context, folder string, data []row, rounds int)
 		{"pgstore, Find over the range of _id", findBetween(s, "events")},
 	})
 	return fmt.Sprintf("| PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1]), speed), err
-}
-
-// startPostgres starts a server with the programs in bin and connects to it. The server
-// must not be root's, so then it is nobody's. pid is that of its first process.
-func startPostgres(ctx context.Context, bin string) (conn *pgx.Conn, pid int, stop func(), err error) {
-	folder, err := os.MkdirTemp("", "bench-postgres-")
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	attr := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 {
-		nobody, err := user.Lookup("nobody")
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		uid, _ := strconv.Atoi(nobody.Uid)
-		gid, _ := strconv.Atoi(nobody.Gid)
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(folder, uid, gid); err != nil {
-			return nil, 0, nil, err
-		}
-	}
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
-		cmd.SysProcAttr, cmd.Dir = attr, folder
-		return cmd
-	}
-	if out, err := command("initdb", "-D", folder+"/data", "-U", "bench", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
-		return nil, 0, nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	server := command("postgres", "-D", folder+"/data", "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", "", "-c", "shared_buffers=512MB")
-	if err := server.Start(); err != nil {
-		return nil, 0, nil, err
-	}
-	halt := func() {
-		_ = server.Process.Signal(os.Interrupt) // fast shutdown
-		_ = server.Wait()
-		_ = os.RemoveAll(folder)
-	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres?sslmode=disable", port))
-		if err == nil {
-			return conn, server.Process.Pid, func() { conn.Close(context.Background()); halt() }, nil
-		}
-		if time.Now().After(end) || ctx.Err() != nil {
-			halt()
-			return nil, 0, nil, err
-		}
-	}
 }
 
 // fillPostgres makes a table of data anew, with an index on its time from the

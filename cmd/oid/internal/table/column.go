@@ -6,12 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/google/uuid"
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -21,7 +16,6 @@ type Column struct {
 	Type string // as the database names it
 	key  bool   // whether it is the primary key, alone
 
-	isText   bool // whether bytes are text
 	isBinary bool // whether ids were found as 12 bytes
 }
 
@@ -54,8 +48,6 @@ func (d *Database) columns(ctx context.Context, t Table) (all []Column, err erro
 		if err := rows.Scan(&c.Name, &c.Type, &c.key); err != nil {
 			return nil, err
 		}
-		isBinary := strings.Contains(c.Type, "binary") || strings.Contains(c.Type, "blob")
-		c.isText = d.textBytes && !isBinary
 		all = append(all, c)
 	}
 	return all, rows.Err()
@@ -136,10 +128,9 @@ func (d *Database) named(t Table, name string, all, candidates []Column) (none C
 
 // hasIDs reports whether the first rows of t have an id in the column. It sets c.isBinary.
 func (d *Database) hasIDs(ctx context.Context, t Table, c *Column) (has bool, err error) {
-	err = d.rows(ctx, t, *c, fmt.Sprintf(" LIMIT %d", sampled), func(value any) error {
-		if _, isID := c.id(value); isID {
-			b, isBytes := value.([]byte)
-			has, c.isBinary = true, isBytes && len(b) == objectid.Size
+	err = d.rows(ctx, t, *c, fmt.Sprintf(" LIMIT %d", sampled), func(v value) error {
+		if _, isID := v.id(); isID {
+			has, c.isBinary = true, len(v.bytes) == objectid.Size
 		}
 		return nil
 	})
@@ -147,46 +138,4 @@ func (d *Database) hasIDs(ctx context.Context, t Table, c *Column) (has bool, er
 		err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
 	}
 	return has, err
-}
-
-// id returns the id that a value is: 12 bytes, or a text in one of the notations that
-// [inspect.ParseObjectID] reads.
-func (c Column) id(value any) (id objectid.ID, ok bool) {
-	switch v := value.(type) {
-	case []byte:
-		if len(v) == objectid.Size && !c.isText {
-			return objectid.ID(v), true
-		}
-		return c.id(string(v))
-	case string:
-		if len(v) <= maxText {
-			return inspect.ParseObjectID(v)
-		}
-	}
-	return id, false
-}
-
-// maxText is the length of the longest text that may be an id with its notation, in bytes. Of
-// other values that are longer, a census shows only the beginning.
-const maxText = 200
-
-// document returns a BSON document whose _id is a value that is no id, or an empty document for
-// NULL.
-func (c Column) document(value any) ([]byte, error) {
-	switch v := value.(type) {
-	case nil:
-		return bson.Marshal(bson.D{})
-	case []byte:
-		if c.isText || utf8.Valid(v) && !strings.Contains(string(v), "\x00") {
-			return c.document(string(v))
-		}
-		value = v[:min(len(v), maxText)]
-	case string:
-		if parsed, err := uuid.Parse(v); err == nil && strings.EqualFold(c.Type, "uuid") {
-			value = bson.Binary{Subtype: bson.TypeBinaryUUID, Data: parsed[:]}
-		} else {
-			value = strings.ToValidUTF8(v[:min(len(v), maxText)], "\ufffd")
-		}
-	}
-	return bson.Marshal(bson.D{{Key: "_id", Value: value}})
 }

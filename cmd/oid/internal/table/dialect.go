@@ -1,10 +1,12 @@
 package table
 
 import (
+	"bufio"
 	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
@@ -41,9 +44,8 @@ type dialect struct {
 	// for the table as SQL names it, <schema> and <name> for texts.
 	estimate string
 
-	// textBytes is whether the driver returns text as bytes, so that only the type of the
-	// column tells texts from bytes. loose is whether columns contain values of any type.
-	textBytes, loose bool
+	// loose is whether a column contains values of any type, whatever its own type is.
+	loose bool
 }
 
 var dialects = []dialect{
@@ -68,7 +70,7 @@ var dialects = []dialect{
 		estimate: "EXPLAIN SELECT FROM <table>",
 	},
 	{
-		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL, textBytes: true,
+		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL,
 		unknown:   "Error 1049",
 		databases: "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
 		tables: `SELECT table_schema, table_name, coalesce(table_schema = database(), false) FROM information_schema.tables
@@ -107,6 +109,9 @@ func openSQLite(uri string) (*sql.DB, string, error) {
 	return db, path, err
 }
 
+// readBuffer is how much is read from a PostgreSQL server at once, in bytes.
+const readBuffer = 64 << 10
+
 func openPostgres(uri string) (*sql.DB, string, error) {
 	config, err := pgx.ParseConfig(uri)
 	if err != nil {
@@ -118,6 +123,9 @@ func openPostgres(uri string) (*sql.DB, string, error) {
 	}
 	if config.ConnectTimeout == 0 || !strings.Contains(uri, "connect_timeout=") {
 		config.ConnectTimeout = connectTimeout
+	}
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(bufio.NewReaderSize(r, readBuffer), w)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // poolers may lend another connection to each transaction
 	return stdlib.OpenDB(*config), fmt.Sprintf("%s:%d", config.Host, config.Port), nil

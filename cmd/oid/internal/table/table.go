@@ -117,17 +117,22 @@ func (d *Database) Tables(ctx context.Context) (tables []Table, err error) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		t := Table{quote: d.quote}
-		if err := rows.Scan(&t.Schema, &t.Name, &t.visible); err != nil {
+		var schema, name string
+		var visible bool
+		if err := rows.Scan(&schema, &name, &visible); err != nil {
 			return nil, err
 		}
-		t.quoted = quoted(t.Name, d.quote)
-		if t.Schema != "" {
-			t.quoted = quoted(t.Schema, d.quote) + "." + t.quoted
-		}
-		tables = append(tables, t)
+		tables = append(tables, newTable(schema, name, visible, d.quote))
 	}
 	return tables, rows.Err()
+}
+
+func newTable(schema, name string, visible bool, quote byte) Table {
+	t := Table{Schema: schema, Name: name, visible: visible, quote: quote, quoted: quoted(name, quote)}
+	if schema != "" {
+		t.quoted = quoted(schema, quote) + "." + t.quoted
+	}
+	return t
 }
 
 // quoted returns name as an identifier in quotes.
@@ -179,22 +184,22 @@ func (d *Database) Estimate(ctx context.Context, t Table) int64 {
 }
 
 // Read writes a BSON document for every row of t to w. Its _id is the value of the column; if that
-// is NULL, the document is empty. One query reads all rows, in a transaction that only reads.
+// is NULL or an empty text, the document is empty. One query reads all rows, in a transaction that only reads.
 // After each thousand rows, Read calls counted with their number.
 func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, counted func(rows int64)) error {
 	doc := []byte("\x16\x00\x00\x00\x07_id\x00............\x00") // the document with an ObjectId
 	n := int64(0)
-	return d.rows(ctx, t, c, "", func(value any) error {
+	return d.rows(ctx, t, c, "", func(v value) error {
 		if n++; n%countedTogether == 0 {
 			counted(countedTogether)
 		}
-		id, isID := c.id(value)
+		id, isID := v.id()
 		if isID {
 			copy(doc[9:], id[:])
 			_, err := w.Write(doc)
 			return err
 		}
-		other, err := c.document(value)
+		other, err := v.document(c)
 		if err == nil {
 			_, err = w.Write(other)
 		}
@@ -204,8 +209,9 @@ func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, cou
 
 const countedTogether = 1000
 
-// rows calls each with the values of a column. limit may end the query.
-func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, each func(value any) error) (err error) {
+// rows calls each with the values of a column, which are valid until each returns. limit may end
+// the query.
+func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, each func(value) error) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
@@ -221,12 +227,26 @@ func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, ea
 		return err
 	}
 	defer rows.Close()
-	var value any
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return err
+	}
+	var raw sql.RawBytes
+	var typed any
+	target := any(&raw)
+	if d.loose {
+		target = &typed
+	}
+	isText := !slices.Contains(binaryTypes, types[0].DatabaseTypeName())
 	for rows.Next() {
-		if err := rows.Scan(&value); err != nil {
+		if err := rows.Scan(target); err != nil {
 			return err
 		}
-		if err := each(value); err != nil {
+		v := value{bytes: raw, isText: isText}
+		if d.loose {
+			v = valueOf(typed)
+		}
+		if err := each(v); err != nil {
 			return err
 		}
 	}
