@@ -21,7 +21,9 @@ func TestValues(t *testing.T) {
 	}
 	text := func(s string) value { return value{bytes: []byte(s), isText: true} }
 	for _, v := range []value{
-		{bytes: raw}, {bytes: []byte(digits)}, text(digits), text(digits + "      "), text(`\x` + digits), text("0x" + digits), text("X'" + digits + "'"),
+		{bytes: raw},
+		{bytes: []byte(digits)},
+		text(digits), text(digits + "      "), text(`\x` + digits), text("0x" + digits), text("X'" + digits + "'"),
 		text(`ObjectId("` + digits + `")`), text("ObjectId(" + digits + ")"), text(`{"$oid": "` + digits + `"}`), text("507F1F77BCF86CD799439011"), valueOf(raw), valueOf(digits),
 	} {
 		if id, ok := v.id(); !ok || id.String() != digits {
@@ -33,7 +35,9 @@ func TestValues(t *testing.T) {
 		of   string // type of the column
 		want any    // the _id, or nil for none
 	}{
-		{value{}, "", nil}, {value{bytes: []byte{}, isText: true}, "", nil}, {valueOf(nil), "", nil},
+		{value{}, "", nil},
+		{value{bytes: []byte{}, isText: true}, "", nil},
+		{valueOf(nil), "", nil},
 		{text("twelve bytes"), "char(12)", "twelve bytes"},
 		{text("a\xffb"), "", "a\ufffdb"},
 		{value{bytes: []byte("in a column of bytes")}, "", "in a column of bytes"},
@@ -41,7 +45,10 @@ func TestValues(t *testing.T) {
 		{text("67e55044-10b1-426f-9247-bb680e5fe0c8"), "uuid", bson.Binary{Subtype: 4, Data: []byte("\x67\xe5\x50\x44\x10\xb1\x42\x6f\x92\x47\xbb\x68\x0e\x5f\xe0\xc8")}},
 		{text("67e55044-10b1-426f-9247-bb680e5fe0c8"), "text", "67e55044-10b1-426f-9247-bb680e5fe0c8"},
 		{text("broken"), "UUID", "broken"},
-		{valueOf(int64(7)), "", int64(7)}, {valueOf(1.5), "", 1.5}, {valueOf(true), "", true}, {valueOf(time.UnixMilli(5)), "", bson.DateTime(5)},
+		{valueOf(int64(7)), "", int64(7)},
+		{valueOf(1.5), "", 1.5},
+		{valueOf(true), "", true},
+		{valueOf(time.UnixMilli(5)), "", bson.DateTime(5)},
 	} {
 		if id, ok := test.v.id(); ok {
 			t.Errorf("%+v is the id %v", test.v, id)
