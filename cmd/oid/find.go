@@ -17,7 +17,8 @@ import (
 
 const findHelp = `List the documents of a collection in the order of their _id, one per line, as
 Extended JSON. With --since, --from or --to, list only documents that were created in
-that time range. The command then reads no other documents.`
+that time range. The command then reads no other documents. A collection that does not
+exist is an error, which lists the collections that do.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (

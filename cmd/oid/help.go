@@ -36,7 +36,8 @@ func newHelpCommand() *cobra.Command {
 
 const exitCodesHelp = `The exit codes of all commands:
   0    done
-  1    failed, or at least one bad id, document or line; the others are done
+  1    failed, or at least one bad id, document or line; the others are done; also if a
+       collection or table that is read does not exist
   2    wrong use
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
