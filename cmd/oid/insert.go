@@ -24,12 +24,15 @@ func newInsertCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert COLLECTION [DOC]",
 		Short: "Store documents",
-		Long: `Store the document DOC or, without DOC, the documents on standard input, one per line.
-Documents are JSON; for BSON types that JSON does not have, use MongoDB's Extended JSON.
-A document without an _id gets an ObjectId.
+		Long: `Store the document DOC or, without DOC, the documents on standard input: JSON with one
+document per line, with documents over several lines, or an array of documents as
+mongoexport --jsonArray and Compass write it, or a .bson file of mongodump. The input may
+be compressed. For BSON types that JSON does not have, use MongoDB's Extended JSON. A
+document without an _id gets an ObjectId.
 
 The command prints the _id of each document after storing it. It reports a document
-that cannot be stored, with its line number, and stores the others.`,
+that cannot be stored, with its line number or its number, and stores the others. If the
+input cannot be read to its end, the command says how many documents were stored.`,
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,
@@ -41,9 +44,6 @@ that cannot be stored, with its line number, and stores the others.`,
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
 				return usagef("the document is empty; give a JSON object, or no DOC to read documents from standard input")
 			}
-			if len(args) == 2 && strings.HasPrefix(strings.TrimSpace(args[1]), "[") {
-				return usagef("an array is not a document; write its elements to standard input, one per line, for example with jq -c '.[]'")
-			}
 			var in io.Reader
 			if len(args) == 2 && args[1] != "-" {
 				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // a line break in JSON is equivalent to a space
@@ -51,7 +51,7 @@ that cannot be stored, with its line number, and stores the others.`,
 				in = std.stdin(cmd.Context(), "documents")
 			}
 			return using(cmd.Context(), where.openToWrite, func(s store.Store) error {
-				w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
+				w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && strings.HasPrefix(strings.TrimSpace(args[1]), "{")}
 				return w.run(cmd.Context(), in)
 			})
 		},
@@ -116,7 +116,7 @@ func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 	}
 	for _, r := range refused.Refused {
 		l := batch[r.Index]
-		place := fmt.Sprintf("line %d: ", l.Number)
+		place := fmt.Sprintf("%s %d: ", l.Unit, l.Number)
 		if w.single {
 			place = ""
 		}

@@ -35,6 +35,9 @@ type Batch struct {
 	Broken   int64
 	Problems []Problem
 
+	// Docs are copies of the documents, if Options.Documents is set.
+	Docs []Doc
+
 	// Prepared belongs to the function prepare of [Input.Read]. It stays when the batch is
 	// used again for other documents.
 	Prepared any
@@ -51,6 +54,12 @@ type Batch struct {
 type Item struct {
 	ID    objectid.ID
 	Place uint32
+}
+
+// Doc is a document in JSON or BSON, as the format of the source says.
+type Doc struct {
+	Place uint32
+	Data  []byte
 }
 
 // Sample is a value that is not an ObjectId, as an example.
@@ -159,7 +168,7 @@ func (b *Batch) reset() {
 	clear(b.Places)
 	*b = Batch{
 		Prepared: b.Prepared, ready: b.ready, Others: b.Others, Places: b.Places, matches: b.matches,
-		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0],
+		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0], Docs: b.Docs[:0],
 	}
 }
 

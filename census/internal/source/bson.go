@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -28,7 +29,9 @@ func (s *Input) parseDocuments(block []byte, b *Batch) {
 			return
 		}
 		size := int(binary.LittleEndian.Uint32(block[pos:]))
-		if err := b.addBSON(block[pos:pos+size], b.Documents, s.path, s.elements); err != nil {
+		if s.options.Documents {
+			b.Docs = append(b.Docs, Doc{b.Documents, bytes.Clone(block[pos : pos+size])})
+		} else if err := b.addBSON(block[pos:pos+size], b.Documents, s.path, s.elements); err != nil {
 			b.stop = stopped(b.start+int64(pos), err)
 			return
 		}
@@ -42,7 +45,7 @@ func (s *Input) parseDocuments(block []byte, b *Batch) {
 // at the beginning of data and returns the length of these documents.
 func (s *Input) addFirst(data []byte, b *Batch) (passed int) {
 	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
-	if len(s.path) != 1 || s.path[0] != "_id" {
+	if len(s.path) != 1 || s.path[0] != "_id" || s.options.Documents {
 		return 0
 	}
 	pos, place, ids := 0, b.Documents, b.IDs

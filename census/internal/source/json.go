@@ -64,6 +64,10 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	if i == len(line) {
 		return
 	}
+	if p.options.Documents {
+		b.Docs = append(b.Docs, Doc{place, bytes.Clone(line[i:])})
+		return
+	}
 	if line[i] == '{' && !endsObject(line) {
 		if end, err := skipValue(line, i); err != nil || skipSpace(line, end) < len(line) {
 			b.addProblem(place, "the JSON document does not end on its line")
@@ -144,7 +148,9 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 		b.first = stream.offset == 0
 		for b.Documents < batchSize && documents.Scan() {
 			doc := documents.Bytes()
-			if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {
+			if s.options.Documents {
+				b.Docs = append(b.Docs, Doc{b.Documents, bytes.Clone(doc)})
+			} else if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {
 				b.addProblem(b.Documents, "%w: %q", err, clip(doc))
 			}
 			b.Documents++

@@ -45,6 +45,10 @@ type Options struct {
 	Unpacked   func(bytes int) error // may be nil
 	MaxWindow  uint64                // in bytes; default: 128 MiB
 
+	// Documents means that documents of JSON and BSON are copied to Batch.Docs, and not searched
+	// for ids.
+	Documents bool
+
 	// FreeExpansion is how many bytes compressed data may always expand to. Larger data may
 	// expand to 500 times its compressed size. Default: 256 MiB.
 	FreeExpansion int64

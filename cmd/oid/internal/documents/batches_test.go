@@ -1,6 +1,7 @@
 package documents_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/cmd/oid/internal/documents"
 )
@@ -32,7 +35,7 @@ func TestBatches(t *testing.T) {
 		"whole": strings.NewReader(text.String()), "halves": iotest.HalfReader(strings.NewReader(text.String())), "bytes": iotest.OneByteReader(strings.NewReader(text.String())),
 		"without the last line feed": strings.NewReader(strings.TrimRight(text.String(), " \n")),
 	} {
-		last, lines := 0, 0
+		last, lines := int64(0), 0
 		for batch, err := range documents.Batches(t.Context(), in) {
 			if err != nil || len(batch) == 0 {
 				t.Fatalf("%s: %d lines, %v", name, len(batch), err)
@@ -42,7 +45,7 @@ func TestBatches(t *testing.T) {
 				if want%10 == 0 {
 					want++
 				}
-				if l.Number != want || (l.Err != nil) != (want%10 == 1) || l.Err == nil && l.Doc[0].Value != int32(want) {
+				if l.Number != want || (l.Err != nil) != (want%10 == 1) || l.Err == nil && l.Doc.(bson.D)[0].Value != int32(want) {
 					t.Fatalf("%s: line %d, %v, %v after line %d", name, l.Number, l.Doc, l.Err, last)
 				}
 				last = l.Number
@@ -91,4 +94,35 @@ func TestBatchesOfAPipe(t *testing.T) {
 			t.Errorf("%v, %v", batch, err)
 		}
 	}
+}
+
+// FuzzBatches holds that the documents of an input do not depend on how it is cut.
+func FuzzBatches(f *testing.F) {
+	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: 7}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{"{\"a\":1}\n{", "[{\"a\":1},{\"b\":2}]", "{\n\"a\":1\n}\n{}", "/* 1 */ {}", string(raw) + string(raw), "{\n{}\n", "\x1f\x8b", "[1", "\ufeff[{}]"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all := func(in io.Reader) (out string) {
+			for batch, err := range documents.Batches(t.Context(), in) {
+				for _, l := range batch {
+					if (l.Doc == nil) != (l.Err != nil) || l.Number < 1 {
+						t.Errorf("%+v", l)
+					}
+					out += fmt.Sprintln(l.Unit, l.Number, l.Doc, l.Err)
+				}
+				if err != nil {
+					out += err.Error()
+				}
+			}
+			return out
+		}
+		whole, cut := all(bytes.NewReader(text)), all(iotest.OneByteReader(bytes.NewReader(text)))
+		if whole != cut {
+			t.Errorf("%q: at once\n%s, byte by byte\n%s", text, whole, cut)
+		}
+	})
 }

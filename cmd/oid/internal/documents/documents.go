@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"unicode"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/store"
 )
 
@@ -28,7 +30,11 @@ func Parse(text []byte) (bson.D, error) {
 		return nil, errors.New("not UTF-8")
 	case !json.Valid(text):
 		var value json.RawMessage
-		return nil, fmt.Errorf("not JSON: %w", json.Unmarshal(text, &value))
+		err := fmt.Errorf("not JSON: %w", json.Unmarshal(text, &value))
+		if bytes.Contains(text, []byte("ObjectId(")) || bytes.Contains(text, []byte("ISODate(")) {
+			err = fmt.Errorf("%w; this is the notation of a shell: write Extended JSON, with mongoexport or with EJSON.stringify() in mongosh", err)
+		}
+		return nil, err
 	case text[0] != '{':
 		return nil, errors.New("not a JSON object")
 	}
@@ -71,17 +77,20 @@ const (
 	batchBytes = 16 << 20
 )
 
-// Line is a line of input.
+// Line is a line of input, or a document in it.
 type Line struct {
-	Number int    // of the line, from 1
-	Doc    bson.D // the document; nil if Err is not nil
-	Err    error  // why the line is not a document
+	Unit   string // what Number counts from 1: "line" or "document"
+	Number int64
+	Doc    any   // the document, a bson.D or a bson.Raw; nil if Err is not nil
+	Err    error // why this is no document
 
 	size int64 // in bytes
 }
 
 // Batches returns the lines of in, in batches: while the caller handles a batch, Batches reads
-// the next one. Empty lines are left out. If in fails or ctx is done, the sequence ends with
+// the next one. Empty lines are left out. If in does not begin with a document on one line, Batches
+// returns the documents that [census.Documents] finds: the elements of an array, JSON over several
+// lines, BSON. If in fails or ctx is done, the sequence ends with
 // that error.
 func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	return func(yield func([]Line, error) bool) {
@@ -91,7 +100,7 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 		var failed error // of in, when lines is closed
 		go func() {
 			defer close(lines)
-			failed = readLines(ctx, in, func(l Line) {
+			failed = read(ctx, in, func(l Line) {
 				l.size = min(l.size, batchBytes)
 				if room.Acquire(ctx, l.size) != nil {
 					return
@@ -131,23 +140,32 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 
 var errLongLine = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 
-// readLines calls use for each line of in that is not empty, until ctx is done. It returns the
-// error of in.
-func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
+// read calls use for each line or document of in, until ctx is done. It returns the error of in.
+func read(ctx context.Context, in io.Reader, use func(Line)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
-	for number := 1; ctx.Err() == nil; number++ {
+	if !isByLine(r) {
+		return census.Documents(ctx, r, func(d census.Document) error {
+			l := Line{Unit: d.Unit, Number: d.Number, Doc: bson.Raw(d.Data), size: int64(len(d.Data))}
+			if !d.IsBSON {
+				l.parse(d.Data)
+			}
+			use(l)
+			return context.Cause(ctx)
+		})
+	}
+	for number := int64(1); ctx.Err() == nil; number++ {
 		text, err := readLine(r)
 		long, end := errors.Is(err, errLongLine), errors.Is(err, io.EOF)
 		if err != nil && !long && !end {
 			return fmt.Errorf("read line %d: %w", number, err)
 		}
 		if number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors add it
+			text = bytes.TrimPrefix(text, mark)
 		}
 		if long || len(bytes.TrimSpace(text)) > 0 {
-			l := Line{Number: number, Err: errLongLine, size: int64(len(text))}
+			l := Line{Unit: "line", Number: number, Err: errLongLine, size: int64(len(text))}
 			if !long {
-				l.Doc, l.Err = Parse(text)
+				l.parse(text)
 			}
 			use(l)
 		}
@@ -156,6 +174,33 @@ func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
 		}
 	}
 	return nil
+}
+
+// parse sets Doc or Err of l.
+func (l *Line) parse(text []byte) {
+	doc, err := Parse(text)
+	if l.Doc, l.Err = doc, err; err != nil {
+		l.Doc = nil
+	}
+}
+
+// mark is the byte order mark, which some editors add.
+var mark = []byte("\ufeff")
+
+// isByLine reports whether r begins with text that has one document per line, or with text that
+// is no document. It reads no more than it needs for that.
+func isByLine(r *bufio.Reader) bool {
+	for n := 1; ; n = max(n+1, r.Buffered()) {
+		head, err := r.Peek(n)
+		line, next, ended := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n"), []byte("\n"))
+		line, next = bytes.TrimSpace(line), bytes.TrimSpace(next)
+		isOpen := len(line) > 0 && line[0] == '{' && line[len(line)-1] != '}'
+		if err != nil || ended && (!isOpen || len(next) > 0) {
+			isBinary := bytes.ContainsFunc(line, func(c rune) bool { return c < ' ' && !unicode.IsSpace(c) || c == utf8.RuneError })
+			isArray := bytes.HasPrefix(line, []byte("[")) || bytes.HasPrefix(line, []byte("/"))
+			return !isBinary && !isArray && (!isOpen || len(next) == 0 || next[0] == '{')
+		}
+	}
 }
 
 // readLine reads the next line. If the line is longer than maxLine, readLine skips it and returns
