@@ -30,11 +30,19 @@ type unknown struct {
 	source    *Source
 }
 
+// memberMemory is about how much memory a collection takes beside its ids, in bytes.
+const memberMemory = 24 << 10
+
 // file reads one file of the source. path is its path in the container, or empty if the source
 // is no container. An error of file ends the reading.
 func (r *reading) file(ctx context.Context, path string, in *source.Input, err error) error {
 	src := *r.whole
 	if path != "" {
+		if keep := r.options.Keep; keep != nil {
+			if err := keep(memberMemory / 16); err != nil {
+				return err
+			}
+		}
 		src.Name += ": " + path
 		src.Collection = r.member(path)
 	}

@@ -20,7 +20,7 @@ import (
 
 const (
 	// The members of a file are at most maxMembers, with names of at most maxName bytes.
-	maxMembers = 1 << 16
+	maxMembers = 1 << 14
 	maxName    = 1 << 10
 
 	// maxDirectory is the most bytes of the directory of a zip.
@@ -90,6 +90,9 @@ func (m *members) add(name string, in io.Reader, unpacked func(int) error, err e
 	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.HasPrefix(part, ".") }) {
 		return nil
 	}
+	if limit := m.limit.Load(); limit != nil {
+		return *limit
+	}
 	m.members++
 	switch {
 	case len(name) > maxName:
@@ -109,8 +112,8 @@ func (m *members) add(name string, in io.Reader, unpacked func(int) error, err e
 		m.stop = m.use(full, nil, err)
 		return m.stop
 	}
-	l := &layer{Reader: in, unpacking: m.unpacking, name: m.kind.name, depth: m.content.depth + 1, unpacked: unpacked}
-	if m.stop = m.walk(l, full, l.depth, m.use); m.stop == nil {
+	l := &layer{Reader: in, unpacking: m.unpacking, name: m.kind.name, depth: m.content.depth + 1, window: m.content.window, unpacked: unpacked}
+	if m.stop = m.walk(l, full, m.content, m.use); m.stop == nil {
 		_ = l.Close() // a goroutine may still read ahead
 	}
 	return m.stop
@@ -168,12 +171,12 @@ func (m *members) zip() error {
 	directory := &limitedAt{in, maxDirectory}
 	r, err := zip.NewReader(directory, size)
 	if err != nil {
-		return fmt.Errorf("unpack: zip: %w", err)
+		return fmt.Errorf("unpack: %w", err)
 	}
 	directory.left = math.MaxInt64
 	for _, c := range compressions {
 		if c.zip > 0 {
-			r.RegisterDecompressor(c.zip, func(in io.Reader) io.ReadCloser { return opened(c.open(in, m.MaxWindow)) })
+			r.RegisterDecompressor(c.zip, func(in io.Reader) io.ReadCloser { return opened(c.open(in, m.content.window)) })
 		}
 	}
 	r.RegisterDecompressor(zip.Deflate, flate.NewReader)
@@ -193,7 +196,7 @@ func (m *members) zip() error {
 		case err == zip.ErrAlgorithm:
 			err = m.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: "7z x -so FILE " + quoted(f.Name)}, cmp.Or(m.path, m.Name))
 		case err != nil:
-			err = fmt.Errorf("unpack: zip: %w", err)
+			err = fmt.Errorf("unpack: %w", err)
 		}
 		stop := m.add(f.Name, in, m.Unpacked, err)
 		if in != nil {

@@ -10,7 +10,7 @@
 // Hostile files are small and expand to terabytes, or contain themselves. So layers are
 // counted, and so are the bytes of each layer: what a file expands to, in all its members
 // together, is at most [Options].FreeExpansion or 500 times the size of the file. Decoders
-// have windows of at most MaxWindow.
+// together have windows of little more than MaxWindow.
 package unpack
 
 import (
@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -47,7 +48,9 @@ const (
 	freeExpansion = 256 << 20
 
 	// maxWindow is the default of Options.MaxWindow, the window that "zstd --long" uses.
-	maxWindow = 128 << 20
+	// Decoders whose data is in that of another one have an innerWindow-th of it.
+	maxWindow   = 128 << 20
+	innerWindow = 8
 )
 
 // Options configure how a file is unpacked. The zero Options mean the defaults.
@@ -69,8 +72,9 @@ type unpacking struct {
 	Options
 	peek    int // how many bytes of each layer are waited for
 	packed  counted
-	sizes   [maxNested + 1]int64 // bytes unpacked so far, by layer
-	members int                  // of all containers
+	sizes   [maxNested + 1]int64  // bytes unpacked so far, by layer
+	members int                   // of all containers
+	limit   atomic.Pointer[error] // the first error about a bound, which ends all reading
 }
 
 func newUnpacking(in io.Reader, o Options, peek int) *unpacking {
@@ -97,6 +101,7 @@ type layer struct {
 	*unpacking
 	name     string
 	depth    int
+	window   uint64                // of the decoder
 	unpacked func(bytes int) error // or nil
 
 	mu     sync.Mutex
@@ -114,18 +119,29 @@ func (l *layer) Read(p []byte) (int, error) {
 	*size += int64(n)
 	if l.unpacked != nil {
 		if stop := l.unpacked(n); stop != nil {
-			return n, stop
+			return n, l.exceeded(stop)
 		}
 	}
 	switch {
-	case err == io.ErrUnexpectedEOF:
-		err = fmt.Errorf("unpack: %s: the data ends early", l.name)
-	case err != nil && err != io.EOF:
-		err = fmt.Errorf("unpack: %s: %w", l.name, err)
 	case *size > l.FreeExpansion && *size/maxExpansion > l.packed.n.Load():
-		err = fmt.Errorf("unpack: %s: the data expands to more than %d times its size; if you trust it, unpack it first", l.name, maxExpansion)
+		return n, l.exceeded(fmt.Errorf("unpack: %s: the data expands to more than %d times its size; if you trust it, unpack it first", l.name, maxExpansion))
+	case err == nil, err == io.EOF:
+		return n, err
+	case err == io.ErrUnexpectedEOF:
+		return n, fmt.Errorf("unpack: %s: the data ends early", l.name)
+	case isWindow(err):
+		return n, fmt.Errorf("unpack: %s: decompressing takes more than the %d MiB of memory that are allowed; decompress it first", l.name, l.window>>20)
 	}
-	return n, err
+	if !strings.Contains(err.Error(), l.name) {
+		err = fmt.Errorf("%s: %w", l.name, err)
+	}
+	return n, fmt.Errorf("unpack: %w", err)
+}
+
+// exceeded ends all reading with an error about a bound.
+func (u *unpacking) exceeded(err error) error {
+	u.limit.CompareAndSwap(nil, &err)
+	return err
 }
 
 // Close waits for Read to return. Later calls of Read fail.
@@ -141,7 +157,8 @@ type Content struct {
 	*bufio.Reader
 	Head []byte // the first 64 KiB, or all before an error or the end
 
-	depth  int // the number of layers
+	depth  int    // the number of layers
+	window uint64 // how much memory another decoder may use
 	opened []io.Closer
 }
 
@@ -152,11 +169,14 @@ func (c *Content) Close() {
 	}
 }
 
-// open undoes the compressions of in, which is in depth layers, and reads the head of the
-// content. The caller must close the content, even after an error. If the error is [ErrEmpty],
+// open undoes the compressions of in, a member of the container outer or the file itself, and
+// reads the head of the content. The caller must close the content, even after an error. If the error is [ErrEmpty],
 // the content can still be read.
-func (u *unpacking) open(in io.Reader, depth int) (*Content, error) {
-	c := &Content{depth: depth}
+func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
+	c := &Content{window: u.MaxWindow}
+	if outer != nil {
+		c.depth, c.window = outer.depth+1, outer.window
+	}
 	for {
 		c.Reader = bufio.NewReaderSize(in, prefixSize)
 		_, err := c.Peek(u.peek)
@@ -175,13 +195,15 @@ func (u *unpacking) open(in io.Reader, depth int) (*Content, error) {
 			return c, errNested
 		}
 		c.depth++
-		opened, err := format.open(c.Reader, u.MaxWindow)
+		opened, err := format.open(c.Reader, c.window)
 		if err != nil {
-			return c, fmt.Errorf("stopped at byte 0: unpack: %s: %w", format.name, err)
+			return c, fmt.Errorf("stopped at byte 0: unpack: %w", err)
 		}
-		l := &layer{Reader: opened, unpacking: u, name: format.name, depth: c.depth, unpacked: u.Unpacked}
 		c.opened = append(c.opened, opened)
-		in = l
+		in = &layer{Reader: opened, unpacking: u, name: format.name, depth: c.depth, window: c.window, unpacked: u.Unpacked}
+		if format.hasWindow {
+			c.window /= innerWindow
+		}
 	}
 }
 
@@ -193,12 +215,12 @@ var errNested = fmt.Errorf("%w: more than %d compressions and containers around 
 // an error, Walk returns that error at once.
 func Walk(in io.Reader, o Options, use func(path string, c *Content, err error) error) error {
 	u := newUnpacking(in, o, prefixSize)
-	return u.walk(&u.packed, "", 0, use)
+	return u.walk(&u.packed, "", nil, use)
 }
 
-// walk is Walk for in, which is in depth layers and has the given path in the file.
-func (u *unpacking) walk(in io.Reader, path string, depth int, use func(path string, c *Content, err error) error) error {
-	c, err := u.open(in, depth)
+// walk is Walk for in, which has the given path in the file, in the container outer.
+func (u *unpacking) walk(in io.Reader, path string, outer *Content, use func(path string, c *Content, err error) error) error {
+	c, err := u.open(in, outer)
 	kind := containerOf(c.Head)
 	if err == nil && kind != nil && c.depth == maxNested {
 		err = errNested
@@ -232,7 +254,7 @@ type text struct {
 
 func (t *text) Read(p []byte) (int, error) {
 	if t.content == nil {
-		t.content, t.err = t.open(&t.packed, 0)
+		t.content, t.err = t.open(&t.packed, nil)
 		if t.err == nil {
 			t.err = t.Refuse(t.content.Head, t.Name)
 		}

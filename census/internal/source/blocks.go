@@ -85,12 +85,20 @@ func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	return nil
 }
 
+// blockBuffers are of blockSize. A container may have many small files.
+var blockBuffers = sync.Pool{New: func() any { return new(make([]byte, blockSize)) }}
+
 // work reads and parses blocks to the end of the source.
 func (l *blocks) work(ctx context.Context, parse blockParser) {
-	buf := make([]byte, blockSize)
+	buf := blockBuffers.Get().(*[]byte)
+	defer func() {
+		if len(*buf) == blockSize {
+			blockBuffers.Put(buf)
+		}
+	}()
 	for {
 		b := l.batches.Get().(*Batch)
-		data := l.next(ctx, &buf, b)
+		data := l.next(ctx, buf, b)
 		if len(data) == 0 {
 			return
 		}
