@@ -299,7 +299,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	if n := len(c.spans); n == 0 || c.spans[n-1].source != src {
 		c.spans = append(c.spans, placeSpan{base, src, src.Units})
 	}
-	src.Units += int64(b.Documents)
+	src.Units += int64(b.Documents - b.Headings)
 	src.Without += b.Without
 	src.Broken += b.Broken
 	for _, p := range b.Problems {

@@ -29,7 +29,8 @@ type Source struct {
 	// Unit is what positions count: "document", "line" or "row". It is empty if the
 	// format was not recognized.
 	Unit string
-	// Units is the number of documents, lines or rows that were read.
+	// Units is the number of documents, lines or rows that were read. The row with the names
+	// of the columns does not count, but in positions it is row 1.
 	Units int64
 	// IDs is the number of ids in [Options].Range. They are ObjectIds. If the collection has
 	// none, they are strings of 24 hexadecimal digits.

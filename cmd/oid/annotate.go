@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/unpack"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -27,8 +28,8 @@ current state of that process:
   order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
 
 The command finds the same ids as "oid inspect --grep" and prints all other text
-unchanged. It prints each line as soon as it is complete. A terminal shows the notes
-dimmed, unless the variable NO_COLOR is set.`
+unchanged. The log may be compressed. The command prints each line as soon as it is
+complete. A terminal shows the notes dimmed, unless the variable NO_COLOR is set.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
 	var where storeFlag
@@ -79,15 +80,18 @@ type annotation struct {
 
 // file annotates the file with the given name, or standard input if the name is "-".
 func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name string) error {
-	if name == "-" {
-		return a.log(ctx, w, std.stdin(ctx, "a log"))
+	in := std.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = func(context.Context, string) io.Reader { return f }
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return a.log(ctx, w, f)
+	text := unpack.Text(in(ctx, "a log"), unpack.Options{Name: name, Then: "oid annotate"})
+	defer text.Close()
+	return a.log(ctx, w, text)
 }
 
 // log copies r to w and adds the notes. It writes each line when it is complete, and an

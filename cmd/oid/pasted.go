@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/unpack"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -139,7 +140,7 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 	}
 	var ignored *pastedID
 	anyID := p.grep // without ids, --grep reports nothing
-	for found, err := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
+	for found, err := range scan(unpack.Text(waiting{std.stdin(ctx, "ids"), p.waits}, unpack.Options{Then: "oid inspect --grep"})) {
 		if ctx.Err() != nil {
 			return false
 		}

@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/pattern":              {},
 	"internal/each":                 {},
 	"internal/hidden":               {},
-	"internal/unpack":               {},
+	"internal/unpack":               {"internal/phrase"},
 	"internal/phrase":               {"internal/hidden", "internal/pattern"},
 	"internal/plot":                 {},
 	"internal/query":                {"objectid"},

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 const (
@@ -104,6 +106,7 @@ func (m *members) add(name string, in io.Reader, unpacked func(int) error, err e
 	}
 	m.seen[name] = true
 	m.read++
+	name = phrase.Shown(strings.ToValidUTF8(name, "\ufffd")) // it is part of errors and reports
 	full := name
 	if m.path != "" {
 		full = m.path + Within + name
@@ -171,7 +174,7 @@ func (m *members) zip() error {
 	directory := &limitedAt{in, maxDirectory}
 	r, err := zip.NewReader(directory, size)
 	if err != nil {
-		return fmt.Errorf("unpack: %w", err)
+		return failed("zip", 0, err)
 	}
 	directory.left = math.MaxInt64
 	for _, c := range compressions {
@@ -194,9 +197,9 @@ func (m *members) zip() error {
 		case f.Flags&1 != 0:
 			err = m.refusal(binary{name: "encrypted", command: "unzip -p FILE " + quoted(f.Name)}, cmp.Or(m.path, m.Name))
 		case err == zip.ErrAlgorithm:
-			err = m.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: "7z x -so FILE " + quoted(f.Name)}, cmp.Or(m.path, m.Name))
+			err = m.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: bsdtar}, cmp.Or(m.path, m.Name))
 		case err != nil:
-			err = fmt.Errorf("unpack: %w", err)
+			err = failed("zip", 0, err)
 		}
 		stop := m.add(f.Name, in, m.Unpacked, err)
 		if in != nil {

@@ -21,18 +21,25 @@ var binaries = []binary{
 	{name: "Arrow", magic: "ARROW1\x00", command: python("feather", "read_table")},
 	{name: "an Excel file", member: "xl/workbook.xml", command: "xlsx2csv FILE"},
 	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
-	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: "7z x -so FILE"},
-	{name: "rar", magic: "Rar!\x1a\x07", command: "unrar p -inul FILE"},
+	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: bsdtar},
+	{name: "rar", magic: "Rar!\x1a\x07", command: bsdtar},
 	{name: "compressed by compress", magic: "\x1f\x9d", command: "zcat FILE"},
 	{name: "lzip", magic: "LZIP", command: "lzip -dc FILE"},
 	{name: "lzma", magic: "\x5d\x00\x00??\xff\xff\xff\xff\xff\xff\xff\xff", command: "xz -dc FILE"},
-	{name: "a cpio archive", magic: "0707", command: "bsdtar -xOf FILE"},
+	{name: "a cpio archive", magic: "0707", command: bsdtar},
 	{name: "a dump of pg_dump", magic: "PGDMP", command: "pg_restore -f - FILE", grep: true},
 	{name: "PDF", magic: "%PDF-", command: "pdftotext FILE -", grep: true},
 	{name: "a data file of mongod, which only the running server reads", magic: "\x41\xd8\x01\x00\x01\x00\x00\x00", command: "mongodump -d DATABASE -c COLLECTION --out -"},
 	{name: "text in UTF-16", magic: "\xff\xfe", command: iconv},
 	{name: "text in UTF-16", magic: "\xfe\xff", command: iconv},
 }
+
+const (
+	// bsdtar, a part of libarchive, writes a container of another format as a tar, for a census,
+	// or all its files as one text.
+	bsdtar = "bsdtar -cf - @FILE"
+	asText = "bsdtar -xOf FILE"
+)
 
 const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
 
@@ -69,31 +76,52 @@ func (o *Options) Refuse(head []byte, file string) error {
 			control++
 		}
 	}
-	if control <= len(head)/maxControl {
+	if control <= fewControl+len(head)/maxControl {
 		return nil
 	}
-	err := o.refusal(binary{name: "no text", command: "strings -n 24 FILE", grep: true}, file)
+	err := o.refusal(binary{name: "not text", command: "strings -n 24 FILE", grep: true}, file)
 	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, quoted(file))
 }
 
-// Text may have one in maxControl control characters besides those in isText. Random data has
-// one in nine.
-const maxControl = 20
+// Text may have fewControl control characters besides those in isText, and one more in
+// maxControl characters. Random data has one in nine.
+const (
+	fewControl = 8
+	maxControl = 20
+)
 
 var isText = [' ']bool{'\t': true, '\n': true, '\r': true, '\b': true, '\f': true, '\x1b': true}
 
+const census = "oid census"
+
 // refusal returns the error for a file in format b.
 func (o *Options) refusal(b binary, file string) error {
-	then := o.Then
-	if b.grep && then == "oid census" {
-		then += " --grep"
+	then, command := o.Then, b.command
+	switch isCensus := strings.HasPrefix(then, census); {
+	case b.grep && isCensus:
+		then = census + " --grep"
+	case command == bsdtar && !isCensus:
+		command = asText
 	}
-	return fmt.Errorf("%w: this is %s; type: %s | %s", ErrFormat, b.name, strings.ReplaceAll(b.command, "FILE", quoted(file)), then)
+	name := quoted(file)
+	if strings.Contains(command, "'FILE'") {
+		if name = strings.Trim(name, "'"); strings.ContainsAny(name, "'\"$`\\") {
+			name = "FILE" // quotes within quotes are hard to read
+		}
+	}
+	return refused(fmt.Sprintf("unpack: oid does not read this: it is %s; type: %s | %s", b.name, strings.ReplaceAll(command, "FILE", name), then))
 }
+
+// refused is an error about a format that is known and is not read. It wraps ErrFormat.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
+func (refused) Unwrap() error { return ErrFormat }
 
 // quoted returns the name of a file for a shell.
 func quoted(name string) string {
-	if name == "" || name == "standard input" {
+	if name == "" || name == "-" || name == "standard input" {
 		return "FILE"
 	}
 	if strings.Trim(name, shellSafe) == "" {

@@ -15,6 +15,7 @@ package unpack
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -127,15 +128,21 @@ func (l *layer) Read(p []byte) (int, error) {
 		return n, l.exceeded(fmt.Errorf("unpack: %s: the data expands to more than %d times its size; if you trust it, unpack it first", l.name, maxExpansion))
 	case err == nil, err == io.EOF:
 		return n, err
+	}
+	return n, failed(l.name, l.window, err)
+}
+
+// failed returns err with the name of the format. window is how much memory a decoder may use.
+func failed(name string, window uint64, err error) error {
+	switch {
 	case err == io.ErrUnexpectedEOF:
-		return n, fmt.Errorf("unpack: %s: the data ends early", l.name)
+		return fmt.Errorf("unpack: %s: the data ends early", name)
 	case isWindow(err):
-		return n, fmt.Errorf("unpack: %s: decompressing takes more than the %d MiB of memory that are allowed; decompress it first", l.name, l.window>>20)
+		return fmt.Errorf("unpack: %s: decompressing takes more than the %d MiB of memory that are allowed; decompress it first", name, window>>20)
+	case strings.Contains(err.Error(), name):
+		return fmt.Errorf("unpack: %w", err)
 	}
-	if !strings.Contains(err.Error(), l.name) {
-		err = fmt.Errorf("%s: %w", l.name, err)
-	}
-	return n, fmt.Errorf("unpack: %w", err)
+	return fmt.Errorf("unpack: %s: %w", name, err)
 }
 
 // exceeded ends all reading with an error about a bound.
@@ -180,7 +187,8 @@ func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 	for {
 		c.Reader = bufio.NewReaderSize(in, prefixSize)
 		_, err := c.Peek(u.peek)
-		c.Head, _ = c.Peek(c.Buffered())
+		head, _ := c.Peek(c.Buffered())
+		c.Head = bytes.Clone(head) // another goroutine may read on
 		if len(c.Head) == 0 {
 			if err == io.EOF {
 				err = ErrEmpty
@@ -197,7 +205,7 @@ func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 		c.depth++
 		opened, err := format.open(c.Reader, c.window)
 		if err != nil {
-			return c, fmt.Errorf("stopped at byte 0: unpack: %w", err)
+			return c, fmt.Errorf("stopped at byte 0: %w", failed(format.name, c.window, err))
 		}
 		c.opened = append(c.opened, opened)
 		in = &layer{Reader: opened, unpacking: u, name: format.name, depth: c.depth, window: c.window, unpacked: u.Unpacked}

@@ -33,7 +33,7 @@ func visible() map[string]string {
 }
 
 // shell runs a command in folder and returns what it writes.
-func shell(t *testing.T, folder, command string) []byte {
+func shell(t testing.TB, folder, command string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -e -o pipefail; "+command)
 	var failed bytes.Buffer

@@ -13,6 +13,7 @@ type Batch struct {
 	Collection string // in an archive, with the database; else empty
 	IDs        []Item
 	Documents  uint32 // the number of documents, lines or rows
+	Headings   uint32 // how many of Documents are the names of columns
 	Without    int64  // how many documents or rows lack the field
 
 	// Strings are the values that are strings of 24 hexadecimal digits, in a format with

@@ -35,7 +35,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 		return fmt.Errorf("no column %q in the first row: %q (tried commas, semicolons and tabs as separators)%s%s", s.options.Column, clip(row), columnHint(s.text.Head), encodingHint(row))
 	}
 	b := s.batches.Get().(*Batch)
-	b.Documents, b.first = 1, true
+	b.Documents, b.Headings, b.first = 1, 1, true
 	for {
 		limit.left = maxLine
 		row, err := rows.Read()

@@ -93,6 +93,9 @@ func Walk(in io.Reader, o Options, use func(file string, s *Input, err error) er
 		return use("", nil, fmt.Errorf("%w: %q", ErrFormat, o.Format))
 	}
 	o.unpack.Name, o.unpack.Then = o.Name, "oid census"
+	if o.Format == Grep {
+		o.unpack.Then += " --grep"
+	}
 	o.unpack.Unpacked, o.unpack.MaxWindow, o.unpack.FreeExpansion = o.Unpacked, o.MaxWindow, o.FreeExpansion
 	return unpack.Walk(in, o.unpack, func(file string, text *unpack.Content, err error) error {
 		o.Name = cmp.Or(file, o.unpack.Name)

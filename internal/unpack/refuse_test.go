@@ -1,0 +1,68 @@
+package unpack_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/internal/unpack"
+)
+
+// The command in the error for a format that is not read writes the ids of a file that the
+// real program wrote.
+func TestRefused(t *testing.T) {
+	const line = "an order 507f1f77bcf86cd799439011 and text\n"
+	for name, program := range map[string]string{
+		"7z": "bsdtar --format 7zip -cf F log", "cpio": "bsdtar --format cpio -cf F log", "compress": "compress -f -c log > F", "lzip": "lzip -c log > F",
+		"lzma": "xz --format=lzma -c log > F", "text in UTF-16": "iconv -t UTF-16 log > F", "big-endian": "(printf '\\xfe\\xff'; iconv -t UTF-16BE log) > F",
+		"encrypted": "zip -q -P secret F.zip log && mv F.zip F", "not text": "(head -c 70000 /dev/urandom; echo; cat log) > F",
+		"a data file of mongod": "printf '\\x41\\xd8\\x01\\x00\\x01\\x00\\x00\\x00' > F", "Parquet": "echo PAR1 > F", "an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "log"), []byte(strings.Repeat(line, 50)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		data := shell(t, folder, program+"; cat F")
+		_, wrong := walkText(data, unpack.Options{Name: "F", Then: "oid census"})
+		if !errors.Is(wrong, unpack.ErrFormat) {
+			t.Errorf("%s: %v", name, wrong)
+			continue
+		}
+		text := wrong.Error()
+		_, command, _ := strings.Cut(text, "; type: ")
+		command, then, _ := strings.Cut(command, " | ")
+		if !strings.Contains(text, map[string]string{"cpio": "a cpio archive", "compress": "compressed by compress", "big-endian": "text in UTF-16"}[name]) && !strings.Contains(text, "this: it is "+name) ||
+			!strings.HasPrefix(then, "oid census") || strings.Contains(command, "FILE") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if !strings.Contains("mongodump duckdb xlsx2csv", strings.Fields(command)[0]) {
+			command = strings.Replace(command, "unzip", "unzip -P secret", 1)
+			if out := shell(t, folder, command); !bytes.Contains(out, []byte(line[:40])) {
+				t.Errorf("%s: %s writes %.100q", name, command, out)
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"o.parquet": `read_parquet('o.parquet')"`, "it's": "read_parquet('FILE')", "standard input": "read_parquet('FILE')", "": "read_parquet('FILE')", "an order": `read_parquet('an order')"`,
+	} {
+		if _, err := walkText([]byte("PAR1...."), unpack.Options{Name: name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// walkText returns the content of the only file in data, refusing what is not text, as census
+// does.
+func walkText(data []byte, o unpack.Options) (text []byte, wrong error) {
+	_ = unpack.Walk(bytes.NewReader(data), o, func(_ string, c *unpack.Content, err error) error {
+		if wrong = err; c != nil {
+			defer c.Close()
+			wrong = o.Refuse(c.Head, o.Name)
+		}
+		return nil
+	})
+	return nil, wrong
+}
