@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,19 +39,14 @@ func (c Column) mayHoldIDs() bool {
 
 // columns returns the columns of t.
 func (d *Database) columns(ctx context.Context, t Table) (all []Column, err error) {
-	rows, err := d.db.QueryContext(ctx, d.dialect.columns, t.Schema, t.Name)
+	all, err = query(ctx, d.db, func(rows *sql.Rows) (c Column, err error) {
+		err = rows.Scan(&c.Name, &c.Type, &c.key)
+		return c, err
+	}, d.dialect.columns, t.Schema, t.Name)
 	if err != nil {
-		return nil, fmt.Errorf("list the columns of table %s: %w", t, err)
+		err = fmt.Errorf("list the columns of table %s: %w", t, err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var c Column
-		if err := rows.Scan(&c.Name, &c.Type, &c.key); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+	return all, err
 }
 
 // sampled is how many rows of a column Column reads to see whether it has ids.

@@ -40,8 +40,7 @@ type dialect struct {
 	// table with the two arguments schema and name, and whether it is the primary key.
 	tables, columns string
 
-	// estimate is a query for the number of rows, or the plan of a query. <table> stands
-	// for the table as SQL names it, <schema> and <name> for texts.
+	// estimate is a query for the number of rows of a table, %s, or for the plan of reading it.
 	estimate string
 
 	// loose is whether a column contains values of any type, whatever its own type is.
@@ -55,7 +54,7 @@ var dialects = []dialect{
 			WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND application_id <> 0x6F696431 ORDER BY name`,
 		columns: `SELECT name, type, pk > 0 AND (SELECT sum(pk > 0) = 1 FROM pragma_table_xinfo(?2)) FROM pragma_table_xinfo(?2)
 			WHERE ?1 = '' AND hidden <> 1 ORDER BY cid`,
-		estimate: "SELECT max(rowid) FROM <table>",
+		estimate: "SELECT max(rowid) FROM %s",
 	},
 	{
 		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, quote: '"', language: "postgres", open: openPostgres,
@@ -67,7 +66,7 @@ var dialects = []dialect{
 		columns: `SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = attnum)
 			FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
 			WHERE nspname = $1 AND relname = $2 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-		estimate: "EXPLAIN SELECT FROM <table>",
+		estimate: "EXPLAIN SELECT FROM %s",
 	},
 	{
 		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL,
@@ -78,7 +77,7 @@ var dialects = []dialect{
 		columns: `SELECT column_name, column_type, column_key = 'PRI' AND (SELECT count(*) = 1 FROM information_schema.columns k
 			WHERE k.table_schema = c.table_schema AND k.table_name = c.table_name AND k.column_key = 'PRI')
 			FROM information_schema.columns c WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position`,
-		estimate: "SELECT table_rows FROM information_schema.tables WHERE table_schema = <schema> AND table_name = <name>",
+		estimate: "EXPLAIN FORMAT=JSON SELECT 1 FROM %s",
 	},
 }
 
@@ -134,21 +133,20 @@ func openPostgres(uri string) (*sql.DB, string, error) {
 // openMySQL opens a database of a MySQL or MariaDB server. The parameters of the URL are those of
 // the driver; socket is the path of a Unix socket.
 func openMySQL(uri string) (*sql.DB, string, error) {
-	bad := errors.New("invalid URL; write mysql://USER:PASSWORD@HOST:PORT/DATABASE#TABLE, with % and two hexadecimal digits for special characters of the password")
 	u, err := url.Parse(uri)
-	if err != nil {
-		return nil, "", bad
+	if err != nil || u.Host == "" && !u.Query().Has("socket") {
+		return nil, "", errors.New("invalid URL; write mysql://USER:PASSWORD@HOST:PORT/DATABASE#TABLE, with % and two hexadecimal digits for special characters of the password")
 	}
-	query, network, addr := u.Query(), "tcp", u.Host
+	query, at := u.Query(), "tcp("+u.Host+")"
 	if socket := query.Get("socket"); socket != "" {
-		network, addr = "unix", socket
+		at = "unix(" + socket + ")"
 	} else if !query.Has("tls") {
 		query.Set("tls", "preferred") // as the clients of MySQL do
 	}
 	query.Del("socket")
-	c, err := mysql.ParseDSN(network + "(" + addr + ")/?" + query.Encode())
+	c, err := mysql.ParseDSN(at + "/?" + query.Encode())
 	if err != nil {
-		return nil, "", bad
+		return nil, "", fmt.Errorf("invalid URL: %w", err) // of parameters, without the password
 	}
 	c.User, c.DBName, c.Timeout = u.User.Username(), strings.TrimPrefix(u.Path, "/"), cmp.Or(c.Timeout, connectTimeout)
 	password, given := u.User.Password()
@@ -157,7 +155,7 @@ func openMySQL(uri string) (*sql.DB, string, error) {
 	}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
-		return nil, "", bad
+		return nil, "", fmt.Errorf("invalid URL: %w", err)
 	}
 	return sql.OpenDB(connector), c.Addr, nil
 }

@@ -58,7 +58,11 @@ func (d *dialect) unreachable(ctx context.Context, url, at string, err error) er
 		return failed
 	}
 	defer other.Close()
-	if names, err := texts(ctx, other, d.databases); err == nil {
+	names, err := query(ctx, other, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, d.databases)
+	if err == nil {
 		failed = fmt.Errorf("%w; it has the databases %s", failed, List(names))
 	}
 	return failed
@@ -111,20 +115,14 @@ func (d *Database) Condition(c Column) (language, column string) {
 
 // Tables returns the tables that can be read, without those of the system and of stores of oid.
 func (d *Database) Tables(ctx context.Context) (tables []Table, err error) {
-	rows, err := d.db.QueryContext(ctx, d.tables)
+	tables, err = query(ctx, d.db, func(rows *sql.Rows) (t Table, err error) {
+		err = rows.Scan(&t.Schema, &t.Name, &t.visible)
+		return newTable(t.Schema, t.Name, t.visible, d.quote), err
+	}, d.tables)
 	if err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
+		err = fmt.Errorf("list the tables: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var schema, name string
-		var visible bool
-		if err := rows.Scan(&schema, &name, &visible); err != nil {
-			return nil, err
-		}
-		tables = append(tables, newTable(schema, name, visible, d.quote))
-	}
-	return tables, rows.Err()
+	return tables, err
 }
 
 func newTable(schema, name string, visible bool, quote byte) Table {
@@ -168,18 +166,14 @@ func Named(tables []Table, name string) (found []Table) {
 // counting them.
 func (d *Database) Estimate(ctx context.Context, t Table) int64 {
 	var text sql.NullString
+	if d.db.QueryRowContext(ctx, fmt.Sprintf(d.estimate, t.quoted)).Scan(&text) != nil {
+		return -1
+	}
+	if _, plan, found := strings.Cut(text.String, "rows"); found {
+		text.String = strings.TrimLeft(plan, `=": _abcdefghijklmnopqrstuvwxyz`) // rows=7 or "rows_produced": 7
+	}
 	n := int64(-1)
-	query := strings.NewReplacer("<table>", t.quoted, "<name>", "'"+strings.ReplaceAll(t.Name, "'", "''")+"'", "<schema>", "'"+strings.ReplaceAll(t.Schema, "'", "''")+"'").Replace(d.estimate)
-	if d.db.QueryRowContext(ctx, query).Scan(&text) != nil || !text.Valid {
-		return -1
-	}
-	_, rows, found := strings.Cut(text.String, "rows=") // in the plan of a query
-	if !found {
-		rows = text.String
-	}
-	if _, err := fmt.Sscanf(rows, "%d", &n); err != nil {
-		return -1
-	}
+	_, _ = fmt.Sscan(text.String, &n) // if it fails, n stays -1
 	return n
 }
 
@@ -253,19 +247,19 @@ func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, ea
 	return rows.Err()
 }
 
-// texts returns the first column of a query.
-func texts(ctx context.Context, db *sql.DB, query string) (all []string, err error) {
-	rows, err := db.QueryContext(ctx, query)
+// query returns what scan makes of each row of a query.
+func query[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), text string, args ...any) (all []T, err error) {
+	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
+		one, err := scan(rows)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, text)
+		all = append(all, one)
 	}
 	return all, rows.Err()
 }

@@ -122,11 +122,25 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("guest: error %v", err)
 	}
 
+	// A view may call what writes; reading it writes nothing.
+	run(t, "CREATE SEQUENCE s; CREATE VIEW writes AS SELECT decode(lpad(to_hex(nextval('s')), 24, '0'), 'hex') AS id", "psql", "-Xq", url)
+	if _, err := d.Column(t.Context(), named(t, d, "writes"), ""); err == nil || !strings.Contains(err.Error(), "read-only transaction") {
+		t.Errorf("a view that writes: %v", err)
+	}
+
 	// The estimate comes from the planner.
 	run(t, "CREATE TABLE many AS SELECT decode(lpad(to_hex(i), 24, '0'), 'hex') AS id FROM generate_series(1, 5000) i; ANALYZE many;", "psql", "-Xq", url)
 	if n := d.Estimate(t.Context(), named(t, d, "many")); n != 5000 {
 		t.Errorf("estimate %d, want 5000", n)
 	}
+
+	// A pooler lends another connection to each transaction.
+	pooled := testenv.SharedPgBouncer(t)
+	run(t, "CREATE TABLE pooled (id bytea PRIMARY KEY); INSERT INTO pooled VALUES ('\\x"+id+"')", "psql", "-Xq", testenv.SharedPostgres(t).URL())
+	for range 3 {
+		kinds{"pooled": "id"}.check(t, open(t, pooled))
+	}
+
 	if _, err := table.Open(t.Context(), strings.Replace(url, "/kinds", "/nothing", 1)); err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) || !strings.Contains(err.Error(), "it has the databases kinds, postgres") {
 		t.Errorf("no database: %v", err)
 	}
@@ -218,6 +232,11 @@ func TestMySQL(t *testing.T) {
 		"CREATE VIEW seen AS SELECT 1 AS n, _id AS ref FROM parts;"+
 		"CREATE DATABASE other; CREATE TABLE other.there (id BINARY(12)); INSERT INTO other.there VALUES (x'"+id+"');", client...)
 	kinds{"fixed": "id", "hex": "id", "bytes": "ref", "parts": "_id", "seen": "ref", "generated": "ref", "other.there": "id", "`other`.`there`": "id"}.check(t, open(t, "mysql://root:pass@localhost/shop?socket="+socket))
+	run(t, "CREATE TABLE many AS SELECT unhex(lpad(seq, 24, '0')) AS id FROM seq_1_to_5000; ANALYZE TABLE many;", client...)
+	d := open(t, "mysql:///shop?socket="+socket)
+	if n := d.Estimate(t.Context(), named(t, d, "many")); n < 4000 || n > 6000 {
+		t.Errorf("estimate %d, want about 5000", n)
+	}
 	if _, err := table.Open(t.Context(), "mysql://root@localhost/nothing?socket="+socket); err == nil || !strings.Contains(err.Error(), "it has the databases ") || !strings.Contains(err.Error(), "shop") {
 		t.Errorf("no database: %v", err)
 	}
