@@ -60,7 +60,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	}
 	r.databases = append(r.databases, s)
 	if !whole {
-		return []part{r.collectionPart(ctx, p, s, "", collection)}, missing(ctx, where, s, collection)
+		return []part{r.collectionPart(ctx, p, where, s, "", collection)}, nil
 	}
 	names, err := s.Collections(ctx)
 	if err == nil && len(names) == 0 {
@@ -72,7 +72,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 		}
 	}
 	for _, name := range names {
-		parts = append(parts, r.collectionPart(ctx, p, s, database+"."+name, name))
+		parts = append(parts, r.collectionPart(ctx, p, where, s, database+"."+name, name))
 	}
 	return parts, err
 }
@@ -86,13 +86,19 @@ func (r *censusReader) checkLive(name string) error {
 }
 
 // collectionPart returns p for a collection of s. title names the collection in the report.
-func (r *censusReader) collectionPart(ctx context.Context, p part, s store.Store, title, collection string) part {
+func (r *censusReader) collectionPart(ctx context.Context, p part, where *storeFlag, s store.Store, title, collection string) part {
 	p.live = &census.Live{Name: p.name, Collection: title}
 	if m, ok := s.(*mongostore.Store); ok {
 		p.documents = m.Estimate(ctx, collection)
 	}
 	p.open = func(ctx context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error { return r.find(ctx, s, collection, w) }), nil
+		return piped(func(w io.Writer) error {
+			n, err := r.find(ctx, s, collection, w)
+			if n == 0 && err == nil {
+				err = missing(ctx, where, s, collection)
+			}
+			return err
+		}), nil
 	}
 	return p
 }
@@ -100,7 +106,7 @@ func (r *censusReader) collectionPart(ctx context.Context, p part, s store.Store
 // find writes the documents of a collection to w, or those whose _id is in the time range of the
 // options: an ObjectId, or a string of its digits. MongoDB returns only the field that is
 // counted; other stores return whole documents.
-func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) error {
+func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) (n int64, _ error) {
 	ranges := []store.Range{{}}
 	if r.options.Field == "_id" && r.options.Range != (objectid.Range{}) {
 		ranges = []store.Range{textRange(r.options.Range), store.IDRange(r.options.Range)}
@@ -113,28 +119,29 @@ func (r *censusReader) find(ctx context.Context, s store.Store, collection strin
 			q.Limit = wholeDocuments
 			whole = s.Find(ctx, collection, q)
 		}
-		if err := r.write(w, docs, whole); err != nil {
-			return err
+		written, err := r.write(w, docs, whole)
+		if n += written; err != nil {
+			return n, err
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // wholeDocuments is how many documents are read whole if the first one has no id in the field,
 // so that the census can say in which other fields ids are.
 const wholeDocuments = 1000
 
-// write writes docs to w. whole, if not nil, are the first of them with all fields. If the first
-// document has no id in the field, write writes these instead.
-func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]) error {
-	n, written := int64(0), int64(0)
+// write writes docs to w and returns their number. whole, if not nil, are the first of them with
+// all fields. If the first document has no id in the field, write writes these instead.
+func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]) (n int64, _ error) {
+	written := int64(0)
 	for doc, err := range docs {
 		if err != nil {
-			return err
+			return n, err
 		}
 		if _, isID := doc.Lookup(strings.Split(r.options.Field, ".")...).ObjectIDOK(); n == 0 && whole != nil && !isID {
-			if err := r.write(w, whole, nil); err != nil {
-				return err
+			if _, err := r.write(w, whole, nil); err != nil {
+				return n, err
 			}
 			written = wholeDocuments
 		}
@@ -142,13 +149,13 @@ func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]
 			continue
 		}
 		if _, err := w.Write(doc); err != nil {
-			return err
+			return n, err
 		}
 		if n%countedTogether == 0 {
 			r.progress.count(countedTogether)
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // countedTogether is how many documents are read between two updates of the progress.

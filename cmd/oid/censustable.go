@@ -78,7 +78,7 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 	case isCollection && len(found) == 1:
 		return nil, usagef("%s has a table and a collection of oid called %q; for the table write #%s, for the collection write store:%s and --store", where, name, found[0], name)
 	case isCollection:
-		return []part{r.collectionPart(ctx, p, s, "", name)}, nil
+		return []part{r.collectionPart(ctx, p, &storeFlag{url: url}, s, "", name)}, nil
 	case len(found) == 1:
 		return r.tablePart(ctx, p, db, found[0])
 	case name == "":

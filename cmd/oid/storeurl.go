@@ -68,6 +68,7 @@ var storeURLs, storeSchemes, storeHelp = func() (urls string, schemes []string, 
 			schemes = append(schemes, e.schemes...)
 		}
 	}
+	help += "\nTables of other programs are no store; \"oid census\" reads their ids, see\n\"oid help census-sources\"."
 	return strings.Join(forms, ", "), schemes, help
 }()
 

@@ -109,7 +109,7 @@ func TestPostgres(t *testing.T) {
 
 	// Two columns have ids, so only a person can choose.
 	of := named(t, d, "generated")
-	if _, err := d.Column(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "bin bytea, hex text") {
+	if _, err := d.Column(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "several columns: bin bytea, hex text") {
 		t.Errorf("generated: error %v, want one with both columns", err)
 	}
 	if c := testenv.Must(d.Column(t.Context(), of, "HEX"))(t); c.Name != "hex" {
