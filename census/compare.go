@@ -2,6 +2,8 @@ package census
 
 import (
 	"errors"
+	"io"
+	"iter"
 	"slices"
 	"time"
 
@@ -21,8 +23,8 @@ type Difference struct {
 	// Both is the number of ids that are in both censuses. An id that occurs several times
 	// counts once.
 	Both int64
-	// Retyped is the number of ids that one census has as ObjectIds and the other as strings of
-	// the same digits. They are different values, so they are in neither or only one census.
+	// Retyped is the number of ids that one census has only as ObjectIds and the other only as
+	// strings of the same digits. They are different values: Both does not count them.
 	Retyped int64
 }
 
@@ -98,25 +100,45 @@ func pairs(a, b *Census) (out [][2]*collection) {
 func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID, isString bool) error) error {
 	if pair[0].typed() && pair[1].typed() {
 		for k := range pair[0].found {
-			x, other := &pair[0].found[k], &pair[1].found[1-k]
-			if err := d.merge(x, &pair[1].found[k], k == hexStrings, only); err != nil {
+			if err := d.merge(&pair[0].found[k], &pair[1].found[k], k == hexStrings, only); err != nil {
 				return err
 			}
-			if x.taken == 0 || other.taken == 0 {
-				continue
-			}
-			var failed error
-			n, err := idset.Merge(x.ids.Distinct(&failed), other.ids.Distinct(&failed), func(bool, idset.Record) error { return nil })
-			if err = errors.Join(err, failed); err != nil {
-				return err
-			}
-			d.Retyped += n
 		}
-		return nil
+		return d.retyped(pair)
 	}
 	x, _ := pair[0].judged()
 	y, _ := pair[1].judged()
 	return d.merge(x, y, false, only)
+}
+
+// retyped counts the ids that one side has only as ObjectIds and the other only as strings.
+func (d *Difference) retyped(pair [2]*collection) error {
+	var failed error
+	only := func(k int, inA bool) iter.Seq[idset.Record] {
+		return func(yield func(idset.Record) bool) {
+			x, y := pair[0].found[k].ids.Distinct(&failed), pair[1].found[k].ids.Distinct(&failed)
+			_, err := idset.Merge(x, y, func(in bool, r idset.Record) error {
+				if in == inA && !yield(r) {
+					return io.EOF
+				}
+				return nil
+			})
+			if !errors.Is(err, io.EOF) {
+				failed = errors.Join(failed, err)
+			}
+		}
+	}
+	for k := range pair[0].found {
+		if pair[0].found[k].taken == 0 || pair[1].found[1-k].taken == 0 {
+			continue
+		}
+		n, err := idset.Merge(only(k, true), only(1-k, false), func(bool, idset.Record) error { return nil })
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+		d.Retyped += n
+	}
+	return nil
 }
 
 // merge compares ids of one type.

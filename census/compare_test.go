@@ -93,7 +93,7 @@ func TestCompareTypes(t *testing.T) {
 		{"equal strings", textA + textB, textB + textA, 2, 0, 0, 0, ""},
 		{"an import as strings", a + b, textA + textB, 0, 2, 2, 2, "< " + idA + ", < " + idB + ", > text " + idA + ", > text " + idB},
 		{"strings on both sides, beside ObjectIds", a + textB, textA + textB, 1, 1, 1, 1, "< " + idA + ", > text " + idA},
-		{"both types on one side", a + textA, a, 1, 1, 0, 1, "< text " + idA},
+		{"both types on one side", a + textA, a, 1, 1, 0, 0, "< text " + idA},
 		{"other ids as strings", a, textB, 0, 1, 1, 0, "< " + idA + ", > text " + idB},
 		{"strings and a list", textA, idA + "\n" + idB + "\n", 1, 0, 1, 0, "> " + idB},
 		{"a list and ObjectIds", idA + "\n", a, 1, 0, 0, 0, ""},

@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"census/internal/idset":         {"objectid", "internal/each"},
 	"inspect":                       {"objectid", "gpid", "internal/era", "internal/classic", "internal/pattern", "internal/each"},
 	"census/internal/source":        {"inspect", "objectid", "internal/bsonwalk", "internal/each", "internal/phrase", "internal/unpack"},
-	"internal/report":               {"census", "internal/phrase", "internal/plot", "internal/each"},
+	"internal/report":               {"census", "inspect", "internal/phrase", "internal/plot", "internal/each"},
 	"internal/era":                  {"objectid"},
 	"internal/classic":              {"objectid"},
 	"internal/pattern":              {},

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 )
@@ -132,7 +133,7 @@ func factsOf(r *census.Report) (out [][2]string) {
 		add("elections", "%s of a replica set, of %s: no creation time", phrase.Count(e.IDs, "electionId", "electionIds"), which)
 	}
 	for _, o := range r.Others {
-		add("others", "%s %s, for example %s (%v)", humanize.Comma(o.Count), o.Type, o.Examples[0].Text, o.Examples[0].Position)
+		add("others", "%s %s, for example %s (%v)%s", humanize.Comma(o.Count), o.Type, o.Examples[0].Text, o.Examples[0].Position, likeness(o.Examples[0].Text))
 	}
 	if r.Without > 0 {
 		add("without", "%s without %s", humanize.Comma(r.Without), r.Field)
@@ -144,6 +145,21 @@ func factsOf(r *census.Report) (out [][2]string) {
 		add("processes", "%s", humanize.Comma(r.Processes))
 	}
 	return out
+}
+
+// meteor are the characters of Meteor's random ids, which have 17 of them.
+const meteor = "23456789ABCDEFGHJKLMNPQRSTWXYZabcdefghijkmnopqrstuvwxyz"
+
+// likeness returns which other kind of id a value looks like, as the end of a sentence, or "".
+func likeness(text string) string {
+	text = strings.Trim(text, `"'`)
+	if len(text) == 17 && strings.Trim(text, meteor) == "" {
+		return ": a random id of Meteor, which has no time"
+	}
+	if r, err := inspect.Inspect(text, nil); err == nil && r.Readings[0].Format != inspect.ObjectID && r.Readings[0].Verdict == inspect.Likely {
+		return fmt.Sprintf(": the form of %s, see \"oid inspect\"", r.Readings[0].Format)
+	}
+	return ""
 }
 
 // zoneOf returns the time zone of the timeline.

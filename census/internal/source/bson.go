@@ -3,12 +3,12 @@ package source
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/internal/bsonwalk"
 	"github.com/oidkit/oid/objectid"
@@ -208,36 +208,37 @@ var bsonTypes = map[byte]string{
 
 // bsonValue adds a value of the type with the byte typ.
 func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
-	if typ == 0x07 {
+	t := bsonTypes[typ]
+	switch {
+	case typ == 0x07:
 		b.IDs = append(b.IDs, Item{objectid.ID(value), place})
 		return
-	}
-	t := bsonTypes[typ]
-	var text []byte
-	switch t {
-	case "string", "symbol":
+	case t == "string":
 		value = value[4 : len(value)-1]
-		text = strconv.AppendQuote(nil, clip(value))
-		if t == "string" {
-			b.addString(value, text, place)
-			return
-		}
-	case "int":
-		text = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
-	case "long":
-		text = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
-	case "double":
-		text = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
-	case "bool":
-		text = strconv.AppendBool(nil, value[0] != 0)
-	case "binData":
-		subtype := value[4]
-		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
-			t = typeUUID
-		}
-		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
-	default:
-		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+		b.addString(value, strconv.AppendQuote(nil, clip(value)), place)
+		return
+	case t == "binData" && (value[4] == 3 || value[4] == 4) && len(value) == 5+16:
+		t = typeUUID
+	}
+	var text []byte
+	if b.Others[t] < MaxSamples {
+		text = extendedJSON(typ, value)
 	}
 	b.addOther(t, place, text)
+}
+
+// maxSample is the most bytes of a value that is shown in Extended JSON.
+const maxSample = 1000
+
+// extendedJSON returns a value as commands such as "oid get" take it, or in hexadecimal digits if it is
+// long.
+func extendedJSON(typ byte, value []byte) []byte {
+	text, err := []byte(nil), errBSON
+	if len(value) <= maxSample {
+		text, err = bson.MarshalExtJSON(bson.D{{Key: "", Value: bson.RawValue{Type: bson.Type(typ), Value: value}}}, false, false)
+	}
+	if err != nil {
+		return fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+	}
+	return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"":`)), []byte("}"))
 }
