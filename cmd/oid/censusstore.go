@@ -56,7 +56,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	}
 	s, err := where.openToRead(ctx)
 	if err != nil {
-		return nil, foreign(ctx, where.given(), collection, err)
+		return nil, inOneLine(foreign(ctx, where.given(), collection, err))
 	}
 	r.databases = append(r.databases, s)
 	if !whole {
@@ -95,7 +95,7 @@ func (r *censusReader) collectionPart(ctx context.Context, p part, where *storeF
 		return piped(func(w io.Writer) error {
 			n, err := r.find(ctx, s, collection, w)
 			if n == 0 && err == nil {
-				err = missing(ctx, where, s, collection)
+				err = inOneLine(missing(ctx, where, s, collection))
 			}
 			return err
 		}), nil

@@ -88,3 +88,16 @@ func withTables(ctx context.Context, url, name string, err error) error {
 	}
 	return fmt.Errorf("%w\nto analyse the ids of one:\n  oid census %s", err, shellWord(nameOf(url)+"#"+t.String()))
 }
+
+// inOneLine shortens an error of missing or foreign for a report: to its first line and its last
+// command.
+func inOneLine(err error) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) == 1 {
+		return err
+	}
+	return fmt.Errorf("%s; for a table write %s", lines[0], strings.TrimSpace(lines[len(lines)-1]))
+}

@@ -72,6 +72,9 @@ func TestForeignTables(t *testing.T) {
 			c.sql("CREATE TABLE orders (id " + c.bytes + " PRIMARY KEY, item char(3))")
 			fresh := objectid.New().String()
 			c.sql("INSERT INTO orders VALUES (" + c.unhex(fresh) + ", 'tea')")
+			if got := oid(t, "", "census", "--store", c.url, "store:orders"); name != "mysql" && (got.code != 1 || !strings.Contains(got.err, "; for a table write oid census '"+c.url+"#") || strings.Contains(got.out, "\ufffd")) {
+				t.Errorf("census: %+v", got)
+			}
 			for _, args := range []string{"find orders", "find orders --count", "get orders " + fresh, "find nothing"} {
 				got := oid(t, "", append(strings.Fields(args), "--store", c.url)...)
 				if name == "mysql" {
