@@ -51,6 +51,7 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 		r.databases = append(r.databases, db)
 		tables, err = db.Tables(ctx)
 	}
+	// If a table has the name, it does not matter why the store cannot be opened.
 	var collections []string
 	var s store.Store
 	if e := storeEngineOf(url); e != nil && (err == nil || e.oneHost) {
@@ -58,13 +59,10 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 		if s, storeErr = (&storeFlag{url: url}).openToRead(ctx); storeErr == nil {
 			r.databases = append(r.databases, s)
 			collections, storeErr = s.Collections(ctx)
-			err = storeErr
-		} else if !errors.Is(storeErr, store.ErrForeign) {
-			return nil, cmp.Or(err, storeErr)
 		}
-	}
-	if err != nil {
-		return nil, err
+		if !errors.Is(storeErr, store.ErrForeign) {
+			err = cmp.Or(err, storeErr)
+		}
 	}
 	if name == "" && len(tables)+len(collections) == 1 {
 		name = strings.Join(append(each.Of(tables, table.Table.String), collections...), "")
@@ -81,6 +79,8 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 		return []part{r.collectionPart(ctx, p, &storeFlag{url: url}, s, "", name)}, nil
 	case len(found) == 1:
 		return r.tablePart(ctx, p, db, found[0])
+	case err != nil:
+		return nil, err
 	case name == "":
 		example := append(each.Of(tables, table.Table.String), collections...)
 		if len(example) == 0 {

@@ -173,3 +173,18 @@ func TestNamesOfSources(t *testing.T) {
 		}
 	}
 }
+
+// TestTableBesideStore reads a table of a database whose store has the format of another version.
+func TestTableBesideStore(t *testing.T) {
+	c := postgresTables(t)
+	if got := oid(t, "", "insert", "--store", c.url, "events", "{}"); got.code != 0 {
+		t.Fatal(got)
+	}
+	c.sql(`CREATE TABLE public.orders (id bytea PRIMARY KEY); UPDATE oid."^1format" SET version = 99`)
+	if got := oid(t, "", "census", c.url+"#orders"); got.code != 0 {
+		t.Errorf("a table: %+v", got)
+	}
+	if got := oid(t, "", "census", c.url+"#events"); got.code != 1 || !strings.Contains(got.err, "format 99") {
+		t.Errorf("a collection: %+v", got)
+	}
+}

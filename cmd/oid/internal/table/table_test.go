@@ -107,6 +107,11 @@ func TestPostgres(t *testing.T) {
 		"parts": "_id", "public.parts": "_id", "saved": "_id", "seen": "ref", "json": "doc", "escaped": "ref", "order": "user", "far": "_id", "domains": "ref",
 	}.check(t, d)
 
+	// Another schema than those of the search path must be written.
+	if found := table.Named(testenv.Must(d.Tables(t.Context()))(t), "Order.Lines"); found != nil {
+		t.Errorf("found %v without the schema", found)
+	}
+
 	// Two columns have ids, so only a person can choose.
 	of := named(t, d, "generated")
 	if _, err := d.Column(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "several columns: bin bytea, hex text") {
