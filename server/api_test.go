@@ -308,6 +308,17 @@ func TestCensusOverAPI(t *testing.T) {
 	wantProblem(t, upload("/v1/census?format=xml", []byte("x")), 422, "format")
 	wantProblem(t, upload("/v1/census?tz=Local", []byte("x")), 422, "time zone")
 	wantProblem(t, upload("/v1/census", bytes.Repeat([]byte("507f1f77bcf86cd799439011\n"), 5001)), 413, "too many ids")
+	// Without ids there is no verdict, but where the ids are.
+	wrapped := []byte(`{"data":[{"_id":"507f1f77bcf86cd799439011"}]}`)
+	if got := decode[wire.Census](t, upload("/v1/census", wrapped), 200); got.Findings != nil || got.Unjudged == nil || len(got.Unjudged.Elsewhere) != 1 || got.Unjudged.Elsewhere[0].Field != "data._id" {
+		t.Errorf("ids elsewhere: %+v", got)
+	}
+	if got := decode[wire.Census](t, upload("/v1/census?field=data._id", wrapped), 200); got.Findings == nil || got.Unjudged != nil || got.IDs != 1 {
+		t.Errorf("the ids there: %+v", got)
+	}
+	if got := r.do(t, "POST", "/v1/census", bytes.NewReader(wrapped), "Content-Type", "application/octet-stream", "Accept", "text/html").body; strings.Contains(got, "Findings") || !strings.Contains(got, "data._id") {
+		t.Errorf("the page about ids elsewhere: %s", got)
+	}
 	// The writer of these ids is known, and named.
 	text := r.post(t, "/v1/ids", `{"count":10}`, "Accept", "text/plain").body
 	if got := decode[wire.Census](t, upload("/v1/census", []byte(text)), 200); got.TopProcesses[0].Name != "oid serve" {

@@ -105,6 +105,27 @@ func TestCensusOfCollection(t *testing.T) {
 		t.Errorf("%d references, %d without, want %d and 1", r.IDs, r.WithoutField, n)
 	}
 
+	// The server returns only the field; where it has no ids, the first documents are read whole.
+	got := oid(t, "", "census", "--field", "customer.nothing", source)
+	if got.code != exitFailed || !strings.Contains(got.err, "in the first 1,000 documents, `_id` has 999 ids: write --field _id; `customer.ref` has 999 ids: write --field customer.ref") || !strings.Contains(got.out, "25,001 documents") {
+		t.Errorf("a field without ids: %+v", got)
+	}
+
+	// Paths of which the server knows nothing are followed.
+	for i := range 3 {
+		after := fmt.Sprintf(`{"_id":{"$oid":"6592008029c8c3e4dc76250%d"}}`, i)
+		if _, err := client.Database(database).Collection("text").InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "after", Value: after}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.Path = "/" + database + ".text"
+	if r := censusOf(t, "--field", "after._id", u.String()); r.IDs != 3 {
+		t.Errorf("%d ids in JSON within text", r.IDs)
+	}
+	if err := client.Database(database).Collection("text").Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
 	var out, errs strings.Builder
 	if code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--compare", "--json", dump.Name(), source}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errs.String())

@@ -116,7 +116,9 @@ func (r *censusReader) find(ctx context.Context, s store.Store, collection strin
 		docs, whole := s.Find(ctx, collection, q), iter.Seq2[bson.Raw, error](nil)
 		if m, ok := s.(*mongostore.Store); ok {
 			docs = m.FindField(ctx, collection, r.options.Field, q)
-			q.Limit = wholeDocuments
+			if !r.isPath() {
+				q.Limit = wholeDocuments
+			}
 			whole = s.Find(ctx, collection, q)
 		}
 		written, err := r.write(w, docs, whole)
@@ -131,8 +133,13 @@ func (r *censusReader) find(ctx context.Context, s store.Store, collection strin
 // so that the census can say in which other fields ids are.
 const wholeDocuments = 1000
 
-// write writes docs to w and returns their number. whole, if not nil, are the first of them with
-// all fields. If the first document has no id in the field, write writes these instead.
+// isPath reports whether the field is a path. It may lead through text that contains JSON, of which
+// MongoDB knows nothing.
+func (r *censusReader) isPath() bool { return strings.ContainsAny(r.options.Field, ".*") }
+
+// write writes docs to w and returns their number. whole, if not nil, are the same documents with
+// all fields, or the first of them. If the first document has no id in the field, write writes these
+// instead.
 func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]) (n int64, _ error) {
 	written := int64(0)
 	for doc, err := range docs {
@@ -140,10 +147,9 @@ func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]
 			return n, err
 		}
 		if _, isID := doc.Lookup(strings.Split(r.options.Field, ".")...).ObjectIDOK(); n == 0 && whole != nil && !isID {
-			if _, err := r.write(w, whole, nil); err != nil {
-				return n, err
+			if written, err = r.write(w, whole, nil); err != nil || r.isPath() {
+				return written, err
 			}
-			written = wholeDocuments
 		}
 		if n++; n <= written {
 			continue

@@ -61,7 +61,13 @@ func FuzzComments(f *testing.F) {
 	f.Add("it's { 1", `{"_id":{"$oid":"`+idA+`"}}`, uint8(0))
 	f.Add("[", `{"a":"/*","_id":"`+idA+`"}`, uint8(1))
 	f.Fuzz(func(t *testing.T, comment, doc string, form uint8) {
-		comment = strings.NewReplacer("*/", "", "\n", "", "\r", "").Replace(comment) + " "
+		comment = strings.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return '/' // the rest may be taken for binary data
+			}
+			return r
+		}, comment)
+		comment = strings.ReplaceAll(comment, "*/", "") + " "
 		var compact bytes.Buffer
 		if json.Compact(&compact, []byte(doc)) != nil || compact.Bytes()[0] != '{' {
 			return
