@@ -1,10 +1,14 @@
 package server_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +147,51 @@ func TestSlowUploadGivesWay(t *testing.T) {
 	if status, body, err := answerOn(t, slow); status != 408 || !strings.Contains(body, "others were waiting") {
 		t.Errorf("the slow upload: %d %s %v", status, body, err)
 	}
+}
+
+// Each file of an upload in a container is a collection. The files count as memory, and an
+// unknown one beside others is a part of the report.
+func TestContainers(t *testing.T) {
+	r := serve(t, server.Options{})
+	upload := func(files map[string]string) []byte {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			f, err := w.Create(name)
+			if err == nil {
+				_, err = io.WriteString(f, files[name])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	const line = "507f1f77bcf86cd799439011\n"
+	hostile := "b\x1b[31m<script>.ids"
+	got := decode[wire.Census](t, r.do(t, "POST", "/v1/census?name=all.zip", bytes.NewReader(upload(map[string]string{
+		"a.ids": line, hostile: line, "notes.txt": "nothing",
+	}))), 200)
+	var said []string
+	for _, s := range got.Sources {
+		said = append(said, fmt.Sprintf("%s %d %s", s.Name, s.IDs, s.Error))
+	}
+	if want := "all.zip: a.ids 1 |all.zip: b\ufffd[31m<script>.ids 1 |all.zip: notes.txt 0 unpack: unknown format: not BSON"; !strings.HasPrefix(strings.Join(said, "|"), want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+	page := r.do(t, "POST", "/census", strings.NewReader(form(string(upload(map[string]string{hostile: line})))), "Content-Type", "multipart/form-data; boundary=B", "Accept", "text/html")
+	if page.status != 200 || strings.Contains(page.body, "<script>.ids") || strings.Contains(page.body, "\x1b") || !strings.Contains(page.body, "&lt;script&gt;.ids") {
+		t.Errorf("the form: %d %s", page.status, page.body)
+	}
+	wantProblem(t, r.do(t, "POST", "/v1/census", bytes.NewReader(upload(map[string]string{"notes.txt": "nothing"}))), 422, "notes.txt: unknown format")
+	wantProblem(t, r.do(t, "POST", "/v1/census", strings.NewReader("PAR1....")), 422, "type: duckdb")
+	many := map[string]string{}
+	for i := range 15_000 {
+		many[fmt.Sprint(i)] = ""
+	}
+	limited := serve(t, server.Options{Limits: server.Limits{Memory: 128 << 20}})
+	wantProblem(t, limited.do(t, "POST", "/v1/census", bytes.NewReader(upload(many))), 503, "memory")
 }

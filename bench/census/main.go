@@ -5,10 +5,10 @@
 // All are whole processes that read the same file from the page cache and write
 // to nowhere, one after the other in each round. bsondump prints every document
 // and jq every _id, which is what either must do before anything can be counted;
-// DuckDB counts the different ids; oid census has the finished report. bsondump is
-// In the tables of databases, the client of the database prints the same column. bsondump is
-// built from the module in mongotools, jq is installed with apt-get if it is not there,
-// and DuckDB with npm.
+// DuckDB counts the different ids; oid census has the finished report. The client of a
+// database prints the same column of a table. The program that packed a file unpacks it,
+// alone and for oid census. bsondump is built from the module in mongotools, jq is installed
+// with apt-get if it is not there, and DuckDB with npm.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 7, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
-	only := flag.Bool("tables", false, "measure only tables of databases")
+	only := flag.String("only", "", "measure only this: tables (of databases) or packed (files)")
 	read := flag.String("read", "", "only read this `file`, on all processors: what measuring compares with")
 	flag.Parse()
 	if *read != "" {
@@ -63,22 +63,24 @@ type command struct {
 	argv func(file string) []string
 }
 
-func measure(rounds, n int, only bool) (string, error) {
+func measure(rounds, n int, only string) (string, error) {
 	dir, err := os.MkdirTemp("", "oid-bench-census")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if only {
-		oid := filepath.Join(dir, "oid")
-		if err := build(oid, "..", "./cmd/oid"); err != nil {
-			return "", err
-		}
-		return measureTables(dir, oid, rounds)
-	}
 	oid, bsondump, jq := filepath.Join(dir, "oid"), filepath.Join(dir, "bsondump"), "jq"
+	if err := build(oid, "..", "./cmd/oid"); err != nil {
+		return "", err
+	}
+	census := command{"oid census", func(file string) []string { return []string{oid, "census", file} }}
+	switch only {
+	case "tables":
+		return measureTables(dir, oid, rounds)
+	case "packed":
+		return results(dir, rounds, packed(oid, census, n/4))
+	}
 	if err := errors.Join(
-		build(oid, "..", "./cmd/oid"),
 		build(bsondump, "census/mongotools", "github.com/mongodb/mongo-tools/bsondump/main"),
 		installJQ(),
 	); err != nil {
@@ -92,7 +94,6 @@ func measure(rounds, n int, only bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	census := command{"oid census", func(file string) []string { return []string{oid, "census", file} }}
 	dump := command{"bsondump", func(file string) []string { return []string{bsondump, "--quiet", file} }}
 	lines := command{`jq -r '._id["$oid"]'`, func(file string) []string { return []string{jq, "-r", `._id["$oid"]`, file} }}
 	reading := command{"read alone", func(file string) []string { return []string{self, "-read", file} }}
@@ -109,8 +110,20 @@ func measure(rounds, n int, only bool) (string, error) {
 		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, reading, lines, readJSON}},
 		{"list of ids", 3 * n, 25, writeList, []command{census, reading, duckDB}},
 	}
+	contests = append(contests, packed(oid, census, n/4)...)
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d in turns. user, system: processor time. ratio: the median of the ratios to oid census. DuckDB only counts the different ids. Left out: mongoimport, which reads all into a server first. %s DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq"), page.DuckDBVersion)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d in turns. user, system: processor time. ratio: the median of the ratios to oid census. MB: of the file, packed if it is. DuckDB only counts the different ids. Left out: mongoimport, which reads all into a server first. %s DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq"), page.DuckDBVersion)
+	files, err := results(dir, rounds, contests)
+	if err != nil {
+		return "", err
+	}
+	tables, err := measureTables(dir, oid, rounds)
+	return body.String() + files + tables, err
+}
+
+// results runs the contests and returns their tables.
+func results(dir string, rounds int, contests []contest) (string, error) {
+	var body strings.Builder
 	for _, c := range contests {
 		table, err := c.run(dir, rounds)
 		if err != nil {
@@ -119,8 +132,7 @@ func measure(rounds, n int, only bool) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
-	tables, err := measureTables(dir, oid, rounds)
-	return body.String() + tables, err
+	return body.String(), nil
 }
 
 // run writes the file, lets all programs read it, and returns the table.
