@@ -13,6 +13,7 @@ import (
 
 	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
 )
 
 const id = "507f1f77bcf86cd799439011"
@@ -64,15 +65,18 @@ func (k kinds) check(t *testing.T, d *table.Database) {
 	}
 }
 
-func postgres(t *testing.T, database string) (url string) {
+// postgres returns the URL of a new database and its name.
+func postgres(t *testing.T) (url, database string) {
 	s := testenv.SharedPostgres(t)
+	database = "kinds_" + objectid.New().String()
 	s.Exec("CREATE DATABASE " + database)
-	return strings.Replace(s.URL(), "/postgres?", "/"+database+"?", 1)
+	return strings.Replace(s.URL(), "/postgres?", "/"+database+"?", 1), database
 }
 
 // TestPostgres reads everything of PostgreSQL from which rows can be selected.
 func TestPostgres(t *testing.T) {
-	url := postgres(t, "kinds")
+	url, database := postgres(t)
+	clerk, guest, pooledTable := "clerk_"+database, "guest_"+database, "pooled_"+database // which the whole server has
 	run(t, `
 		CREATE SCHEMA "My Shop";
 		CREATE TABLE "My Shop"."Order.Lines" ("Id" bytea PRIMARY KEY);
@@ -92,14 +96,14 @@ func TestPostgres(t *testing.T) {
 		CREATE TABLE "order" (n int PRIMARY KEY, "user" char(30));
 		INSERT INTO "order" VALUES (1, '`+id+`');
 		CREATE EXTENSION postgres_fdw;
-		CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '`+strings.Split(strings.Split(url, ":")[2], "/")[0]+`', dbname 'kinds');
+		CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '`+strings.Split(strings.Split(url, ":")[2], "/")[0]+`', dbname '`+database+`');
 		CREATE USER MAPPING FOR oid SERVER elsewhere OPTIONS (user 'oid');
 		CREATE FOREIGN TABLE far (_id bytea) SERVER elsewhere OPTIONS (table_name 'parts');
 		CREATE TABLE secret (id bytea PRIMARY KEY, other bytea);
 		INSERT INTO secret VALUES ('\x`+id+`', '\x`+id+`');
-		CREATE ROLE clerk LOGIN;
-		GRANT SELECT (id) ON secret TO clerk;
-		CREATE ROLE guest LOGIN;
+		CREATE ROLE `+clerk+` LOGIN;
+		GRANT SELECT (id) ON secret TO `+clerk+`;
+		CREATE ROLE `+guest+` LOGIN;
 	`, "psql", "-Xqv", "ON_ERROR_STOP=1", url)
 	d := open(t, url)
 	kinds{
@@ -122,8 +126,8 @@ func TestPostgres(t *testing.T) {
 	}
 
 	// A user with the right to read one column reads that column; one without any right gets an error.
-	kinds{"secret": "id"}.check(t, open(t, strings.Replace(url, "oid@", "clerk@", 1)))
-	if _, err := open(t, strings.Replace(url, "oid@", "guest@", 1)).Column(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	kinds{"secret": "id"}.check(t, open(t, strings.Replace(url, "oid@", clerk+"@", 1)))
+	if _, err := open(t, strings.Replace(url, "oid@", guest+"@", 1)).Column(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("guest: error %v", err)
 	}
 
@@ -141,12 +145,12 @@ func TestPostgres(t *testing.T) {
 
 	// A pooler lends another connection to each transaction.
 	pooled := testenv.SharedPgBouncer(t)
-	run(t, "CREATE TABLE pooled (id bytea PRIMARY KEY); INSERT INTO pooled VALUES ('\\x"+id+"')", "psql", "-Xq", testenv.SharedPostgres(t).URL())
+	run(t, "CREATE TABLE "+pooledTable+" (id bytea PRIMARY KEY); INSERT INTO "+pooledTable+" VALUES ('\\x"+id+"')", "psql", "-Xq", testenv.SharedPostgres(t).URL())
 	for range 3 {
-		kinds{"pooled": "id"}.check(t, open(t, pooled))
+		kinds{pooledTable: "id"}.check(t, open(t, pooled))
 	}
 
-	if _, err := table.Open(t.Context(), strings.Replace(url, "/kinds", "/nothing", 1)); err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) || !strings.Contains(err.Error(), "it has the databases kinds, postgres") {
+	if _, err := table.Open(t.Context(), strings.Replace(url, "/"+database, "/nothing", 1)); err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) || !strings.Contains(err.Error(), "it has the databases ") || !strings.Contains(err.Error(), database+", ") {
 		t.Errorf("no database: %v", err)
 	}
 }
