@@ -67,7 +67,7 @@ func FuzzComments(f *testing.F) {
 			}
 			return r
 		}, comment)
-		comment = strings.ReplaceAll(comment, "*/", "") + " "
+		comment = strings.ReplaceAll(comment, "*", "") + " "
 		var compact bytes.Buffer
 		if json.Compact(&compact, []byte(doc)) != nil || compact.Bytes()[0] != '{' {
 			return
