@@ -87,6 +87,9 @@ func TestInsertUnreadable(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, test)
 		}
 	}
+	if got := oid(t, "["+strings.Repeat("{},", 20_000)+"7]", "insert", "many"); got.err != "oid: document 20001: not a JSON object\n" {
+		t.Errorf("after many documents: %.200s", got.err)
+	}
 	if got := oid(t, "", "insert", "argument", `[{"_id":1},{"_id":2}]`); got.code != exitDone || got.out != "1\n2\n" {
 		t.Errorf("an array as an argument: %+v", got)
 	}

@@ -45,8 +45,8 @@ func TestComments(t *testing.T) {
 		}
 	}
 	// At every place where one read may end and the next begin.
-	for shift := range 40 {
-		text := "[" + strings.Repeat(" ", 64<<10-shift) + a + "/* { */ // \"\n" + b
+	for shift := range 80 {
+		text := "[" + strings.Repeat(" ", 256<<10-shift) + a + "/* { */ // \"\n" + b
 		if r, _ := read(t, strings.NewReader(text+"]"), nil); found(r) != "2 ids, without 0" {
 			t.Errorf("%d bytes before the end of a read: %s", shift, found(r))
 		}

@@ -50,7 +50,7 @@ func follow(t *testing.T, name string, data []byte, r *census.Report) {
 func TestPlaces(t *testing.T) {
 	const a, b = `{"$oid":"` + idA + `"}`, `{"$oid":"` + idB + `"}`
 	quoted := func(text string) string { return strconv.Quote(text) }
-	many := make([]string, 40)
+	many := make([]string, 300)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"user%d":{"_id":%s}`, i, a)
 	}
@@ -64,7 +64,8 @@ func TestPlaces(t *testing.T) {
 		{"a list of references", `{"refs":["` + idA + `","` + idB + `"]}`, "refs 2"},
 		{"keyed", `{"` + idA + `":{"n":0},"` + idB + `":{"n":1}}`, "*~ 2"},
 		{"keyed, with ids within", `{"by":{"` + idA + `":{"of":` + b + `}}}`, "by.*~ 1, by.*.of 1"},
-		{"keyed by names", "{" + strings.Join(many, ",") + "}", "*._id 40"},
+		{"keyed by names", "{" + strings.Join(many[:40], ",") + "}", "*._id 40"},
+		{"keyed by many names", "{" + strings.Join(many, ",") + "}", "*._id 300"},
 		{"not keyed, but many", "{" + strings.Join(many[:6], ",") + "}", "user0._id 1, user1._id 1, user2._id 1, user3._id 1, user4._id 1"},
 		{"rows", `{"rows":[["` + idA + `",1],["` + idB + `",2]]}`, "rows.*.0 2"},
 		{"rows alone", `[["x","` + idA + `"],["y","` + idB + `"]]`, "1 2"},
