@@ -60,7 +60,9 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 			r.databases = append(r.databases, s)
 			collections, storeErr = s.Collections(ctx)
 		}
-		if !errors.Is(storeErr, store.ErrForeign) {
+		if e.oneHost && storeErr == nil {
+			err = nil // a file is either a store or has tables
+		} else if !errors.Is(storeErr, store.ErrForeign) {
 			err = cmp.Or(err, storeErr)
 		}
 	}

@@ -179,3 +179,15 @@ func othersOf(r wire.Census) map[string]int64 {
 	}
 	return others
 }
+
+// TestRowsBeforeAnError counts the rows that a database returned before it failed.
+func TestRowsBeforeAnError(t *testing.T) {
+	testenv.Program(t, "sqlite3", "sqlite3")
+	file := filepath.Join(t.TempDir(), "app.db")
+	tableClient{t: t, command: []string{"sqlite3", file}}.sql(`CREATE VIEW rows AS WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 1000)
+		SELECT CASE WHEN n = 500 THEN abs(-9223372036854775808) ELSE zeroblob(12) END AS id FROM i`)
+	got := oid(t, "", "census", file)
+	if got.code != 1 || !strings.Contains(got.err, "read column id of table rows: SQL logic error: integer overflow") || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "table, 499 rows, 499 ids") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -50,6 +50,9 @@ func (d *dialect) unreachable(ctx context.Context, url, at string, err error) er
 		return context.Cause(ctx)
 	}
 	failed := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
+	if strings.Contains(failed.Error(), "readonly database") {
+		return fmt.Errorf("%w; it is in WAL mode, which needs a writable folder: copy the file, and the one with its name and -wal, to one", failed)
+	}
 	if d.unknown == "" || !strings.Contains(failed.Error(), d.unknown) {
 		return failed
 	}
