@@ -236,17 +236,16 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 		}
 		out = append(out, finding)
 	}
-	ids, sequences, chains := t.singles.chains()
-	if ids == 0 {
+	if t.chained.ids == 0 {
 		return out
 	}
 	var single []Example
-	for _, records := range chains {
+	for _, records := range t.chained.examples {
 		single = append(single, c.example(records[0], "process value "+processText(records[0].Value())),
 			c.example(records[1], "the next counter, but process value "+processText(records[1].Value())))
 	}
-	finding := newFinding(KindValuePerID, ids, " "+phrase.Count(sequences, "sequence", "sequences"), single)
-	if t.singles.shift > 0 {
+	finding := newFinding(KindValuePerID, t.chained.ids, " "+phrase.Count(t.chained.sequences, "sequence", "sequences"), single)
+	if t.chained.isEstimate {
 		finding.Title = "about " + finding.Title
 	}
 	return append(out, finding)

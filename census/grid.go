@@ -2,6 +2,7 @@ package census
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 )
@@ -33,14 +34,24 @@ const (
 // clock is a history in the local time of a zone. It begins at midnight on a Monday. The hour
 // that is skipped when summer time begins repeats the hour before.
 type clock struct {
-	minutes []int32         // ids in each minute
+	minutes []int32         // of the history
+	pieces  []piece         // in order of time
+	latest  int             // the piece of the latest call of minute
+	size    int             // number of local minutes
 	tens    []int32         // ids in each ten minutes
 	days    []int64         // ids on each day
 	low     float64         // level of the days with the fewest ids, see lowest
 	at      func(i int) int // local minute for minute i of the history
 }
 
+// piece is a part of a history in which the offset from UTC does not change.
+type piece struct {
+	from, to int // minutes of the history
+	local    int // local minute of from
+}
+
 func (h *history) clock(zone *time.Location) *clock {
+	c := &clock{minutes: h.minutes}
 	offsets := make([]int, h.hours()) // minutes
 	for i := range offsets {
 		_, seconds := h.minute(i * 60).In(zone).Zone()
@@ -49,27 +60,49 @@ func (h *history) clock(zone *time.Location) *clock {
 	const monday = 4 * minutesPerDay // the first Monday of 1970
 	start := int(h.from)/60 + offsets[0]
 	pad := (start - monday) % minutesPerWeek
-	c := &clock{at: func(i int) int { return pad + i + offsets[i/60] - offsets[0] }}
-	c.minutes = make([]int32, c.at(len(h.minutes)-1)+1)
-	next := pad
-	for hour := range offsets {
-		at := c.at(hour * 60)
-		for ; next < at; next++ {
-			c.minutes[next] = c.minutes[next-60]
+	c.at = func(i int) int { return pad + i + offsets[i/60] - offsets[0] }
+	for i := range offsets {
+		if i == 0 || offsets[i] != offsets[i-1] {
+			c.pieces = append(c.pieces, piece{i * 60, i * 60, c.at(i * 60)})
 		}
-		for i, n := range h.minutes[hour*60 : hour*60+60] {
-			c.minutes[at+i] += n
-		}
-		next = max(next, at+60)
+		c.pieces[len(c.pieces)-1].to += 60
+		c.size = max(c.size, c.at(i*60)+60)
 	}
-	c.tens = make([]int32, (len(c.minutes)-1)/10+1)
-	c.days = make([]int64, (len(c.minutes)-1)/minutesPerDay+1)
-	for i, n := range c.minutes {
+	c.tens = make([]int32, (c.size-1)/10+1)
+	c.days = make([]int64, (c.size-1)/minutesPerDay+1)
+	for i := range c.size {
+		n := c.minute(i)
 		c.tens[i/10] += n
 		c.days[i/minutesPerDay] += int64(n)
 	}
 	c.low = c.lowest()
 	return c
+}
+
+// foldMinutes is longer than the time that clocks repeat when they are set back.
+const foldMinutes = 2 * minutesPerDay
+
+// minute returns the ids in a local minute.
+func (c *clock) minute(i int) (n int32) {
+	for c.latest+1 < len(c.pieces) && c.pieces[c.latest+1].local <= i {
+		c.latest++
+	}
+	for c.latest > 0 && c.pieces[c.latest].local > i {
+		c.latest--
+	}
+	if p := c.pieces[c.latest]; i >= p.local+foldMinutes && i < p.local+p.to-p.from {
+		return c.minutes[p.from+i-p.local] // no other piece has this minute
+	}
+	isSkipped := i > c.pieces[0].local
+	for _, p := range c.pieces[max(c.latest-1, 0) : c.latest+1] {
+		if at := p.from + i - p.local; at >= p.from && at < p.to {
+			n, isSkipped = n+c.minutes[at], false
+		}
+	}
+	if isSkipped {
+		return c.minute(i - 60)
+	}
+	return n
 }
 
 // grid is a history in buckets of one length. A bucket is occupied if it has an id. Buckets
@@ -89,46 +122,63 @@ type grid struct {
 	c        *clock
 	length   int         // of a bucket, in minutes
 	shift    int         // in minutes, see newGrid
-	ids      []int64     // by bucket; the first and the last bucket are occupied
-	first    int         // index of the bucket of ids[0], from the start of the clock
+	ids      []int64     // by bucket from the start of the clock, unless length is 1: see count
+	first    int         // index of the first occupied bucket, from the start of the clock
+	size     int         // number of buckets from the first to the last occupied one
 	occupied int         // number of occupied buckets
 	seasons  []season    // empty if too few buckets are occupied
 	chosen   map[int]int // index of the season chosen for each week
 }
 
-// season counts the occupied buckets of each kind: sums[i+period] is the number of occupied
-// ones among the buckets i, i-period, i-2*period and so on.
+// season knows which buckets of each kind are occupied. There are millions of buckets, so it
+// has one bit for each: the buckets 0, period, 2*period and so on, then 1, period+1 and so on.
 type season struct {
-	period int // in buckets
-	sums   []int32
+	period int    // in buckets
+	rows   int    // how many buckets each kind has at most
+	words  []word // the bits
 	mostly []bool // for each kind, whether more than three of four buckets are occupied
 	alike  side   // all buckets of these kinds
+}
+
+// word has 64 bits of a season, and the number of occupied buckets before them.
+type word struct{ bits, before uint64 }
+
+// rank returns how many buckets before number n are occupied, in the order of bits.
+func (s *season) rank(n int) int {
+	w := &s.words[uint(n)/64]
+	return int(w.before) + bits.OnesCount64(w.bits&(1<<(uint(n)%64)-1))
+}
+
+// empty returns how many of n buckets of the same kind as i are empty. The first is in a row.
+func (s *season) empty(i, row, n int) int {
+	if s.period > 1 {
+		row += int(uint32(i)%uint32(s.period)) * s.rows
+	}
+	return n - (s.rank(row+n) - s.rank(row))
 }
 
 // newGrid returns the history of c in buckets of the given length. Each begins shift minutes
 // before a multiple of length on the clock.
 func (c *clock) newGrid(length, shift int) *grid {
 	g := &grid{c: c, length: length, shift: shift, chosen: map[int]int{}}
-	cells, cell := c.tens, 10
-	if length == 1 {
-		cells, cell = c.minutes, 1
-	}
-	ids := make([]int64, g.bucket(len(cells)*cell)+1)
-	for i, n := range cells {
-		if n > 0 {
-			ids[g.bucket(i*cell)] += int64(n)
+	buckets := c.size
+	if length > 1 {
+		g.ids = make([]int64, g.bucket(len(c.tens)*10)+1)
+		for i, n := range c.tens {
+			g.ids[g.bucket(i*10)] += int64(n)
 		}
+		buckets = len(g.ids)
 	}
-	for i, n := range ids {
-		if n > 0 {
+	for i := range buckets {
+		if g.count(i-g.first) > 0 {
 			if g.occupied == 0 {
 				g.first = i
 			}
 			g.occupied++
-			g.ids = ids[g.first : i+1]
+			g.size = i + 1 - g.first
 		}
 	}
-	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {
+	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(g.size) {
 		return g
 	}
 	g.addSeason(1)
@@ -140,20 +190,32 @@ func (c *clock) newGrid(length, shift int) *grid {
 	return g
 }
 
+// count returns the number of ids in bucket i, counted from the first occupied one.
+func (g *grid) count(i int) int64 {
+	if g.length == 1 {
+		return int64(g.c.minute(g.first + i))
+	}
+	return g.ids[g.first+i]
+}
+
 // addSeason adds a season with a period in buckets, if the grid has at least four periods.
 func (g *grid) addSeason(period int) {
-	if 4*period > len(g.ids) {
+	if 4*period > g.size {
 		return
 	}
-	s := season{period: period, sums: make([]int32, len(g.ids)+period), mostly: make([]bool, period)}
-	for i, n := range g.ids {
-		s.sums[i+period] = s.sums[i]
-		if n > 0 {
-			s.sums[i+period]++
+	s := season{period: period, rows: (g.size + period - 1) / period, mostly: make([]bool, period)}
+	s.words = make([]word, period*s.rows/64+1)
+	for i := range g.size {
+		if g.count(i) > 0 {
+			at := i%period*s.rows + i/period
+			s.words[at/64].bits |= 1 << (at % 64)
 		}
 	}
+	for i, w := range s.words[:len(s.words)-1] {
+		s.words[i+1].before = s.words[i].before + uint64(bits.OnesCount64(w.bits))
+	}
 	for i := range period {
-		if _, all := g.beside(&s, i, 0, 0, len(g.ids)); 4*all.empty < all.n {
+		if _, all := g.beside(&s, i, 0, 0, g.size); 4*all.empty < all.n {
 			s.mostly[i] = true
 			s.alike.n += all.n
 			s.alike.empty += all.empty
@@ -191,12 +253,13 @@ func (g *grid) beside(s *season, i, a, b, periods int) (before, after side) {
 	p := s.period
 	last, next := s.next(i, a, b)
 	if last >= 0 {
-		n := min(last/p+1, periods)
-		before = side{n, n - int(s.sums[last+p]-s.sums[last-(n-1)*p])}
+		row := last / p
+		n := min(row+1, periods)
+		before = side{n, s.empty(i, row-n+1, n)}
 	}
-	if next < len(g.ids) {
-		n := min((len(g.ids)-1-next)/p+1, periods)
-		after = side{n, n - int(s.sums[next+n*p]-s.sums[next])}
+	if next < g.size {
+		n := min((g.size-1-next)/p+1, periods)
+		after = side{n, s.empty(i, next/p, n)}
 	}
 	return before, after
 }
@@ -223,7 +286,7 @@ func (g *grid) rare(s *season, i, a, b int, alike side) float64 {
 		x, y := g.beside(s, i, a, b, w)
 		both := side{x.n + y.n, x.empty + y.empty}
 		miss = min(miss, part(both, 0.5), max(part(both, 0), known))
-		if w > len(g.ids) {
+		if w > g.size {
 			break
 		}
 	}
@@ -236,8 +299,8 @@ func (g *grid) mean(s *season, i, a, b int) float64 {
 	last, next := s.next(i, a, b)
 	average := func(at, step int) float64 {
 		sum, n := int64(0), 0
-		for ; at >= 0 && at < len(g.ids) && n < 2*seasonPeriods; at += step {
-			sum += g.ids[at]
+		for ; at >= 0 && at < g.size && n < 2*seasonPeriods; at += step {
+			sum += g.count(at)
 			n++
 		}
 		return float64(sum) / float64(max(n, 1))

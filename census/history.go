@@ -3,12 +3,14 @@ package census
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 )
 
-// history counts the different ids of a collection by minute, and its gaps by hour.
+// history counts the different ids of a collection by minute, and its gaps by hour. Seventeen
+// years have 9 million minutes, so the goroutines of an analysis share the minutes.
 type history struct {
 	from    uint32  // first second, at the start of an hour
-	minutes []int32 // different ids in each minute
+	minutes []int32 // different ids in each minute; changed by several goroutines
 	gaps    []int64 // gaps in each hour
 }
 
@@ -24,6 +26,11 @@ func newHistory(r secondRange) *history {
 
 const secondsPerHour = 60 * 60
 
+// fork returns a history without gaps that shares the minutes of h, for another goroutine.
+func (h *history) fork() *history {
+	return &history{from: h.from, minutes: h.minutes, gaps: make([]int64, len(h.gaps))}
+}
+
 // holds reports whether the second is within the history.
 func (h *history) holds(second uint32) bool {
 	return second >= h.from && int(second-h.from)/60 < len(h.minutes)
@@ -34,7 +41,7 @@ func (h *history) hours() int { return len(h.gaps) }
 // add adds n different ids created in a second.
 func (h *history) add(second uint32, n int64) {
 	if h.holds(second) {
-		h.minutes[(second-h.from)/60] += int32(n)
+		atomic.AddInt32(&h.minutes[(second-h.from)/60], int32(n))
 	}
 }
 
@@ -51,10 +58,8 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	}
 }
 
+// merge adds the gaps of a fork of h.
 func (h *history) merge(other *history) {
-	for i, n := range other.minutes {
-		h.minutes[i] += n
-	}
 	for i := range other.gaps {
 		h.gaps[i] += other.gaps[i]
 	}

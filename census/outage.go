@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -50,6 +51,21 @@ type silence struct {
 	usual    func() string // returns Event.Usual
 }
 
+// silent yields the minutes from which and to which there is no id, for two minutes or more.
+func (h *history) silent() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for i := 0; i < len(h.minutes); i++ {
+			from := i
+			for i < len(h.minutes) && h.minutes[i] == 0 {
+				i++
+			}
+			if from > 0 && i < len(h.minutes) && i-from > 1 && !yield(from, i) {
+				return
+			}
+		}
+	}
+}
+
 // outages returns the outages. A silence in which the counters continued was not an outage:
 // all ids of that time were deleted, so it is returned as a deletion. shortest is how long a
 // silence must be to count as an outage, in the busiest and in the quietest hours of the week.
@@ -57,22 +73,39 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 	if len(h.minutes) == 0 {
 		return nil, shortest
 	}
-	var silences []silence
-	for i := 0; i < len(h.minutes); i++ {
-		from := i
-		for i < len(h.minutes) && h.minutes[i] == 0 {
-			i++
-		}
-		if from > 0 && i < len(h.minutes) && i-from > 1 {
-			silences = append(silences, silence{from: from, to: i})
+	c := h.clock(zone)
+	minutes := c.newGrid(bucketLengths[0], 0)
+	long := 0
+	for from, to := range h.silent() {
+		if to-from >= bucketLengths[1] {
+			long++
 		}
 	}
-	c := h.clock(zone)
+	silences, odd := make([]silence, 0, long), []silence(nil)
+	for from, to := range h.silent() {
+		worth, one, isOdd := minutes.weigh(from, to)
+		if isOdd {
+			odd = append(odd, one)
+		}
+		if worth > 0 || to-from >= bucketLengths[1] { // millions of short silences have no worth
+			silences = append(silences, silence{from: from, to: to, worth: worth})
+		}
+	}
 	hours := make([]time.Duration, minutesPerWeek/60)
 	for _, length := range bucketLengths {
 		for half := range 2 {
-			if g := c.newGrid(length, half*length/2); len(g.seasons) > 0 {
-				g.judge(silences)
+			g := minutes
+			if length > bucketLengths[0] {
+				g, odd = c.newGrid(length, half*length/2), nil
+				for k, s := range silences {
+					worth, one, isOdd := g.weigh(s.from, s.to)
+					if silences[k].worth = max(s.worth, worth); isOdd {
+						odd = append(odd, one)
+					}
+				}
+			}
+			if len(g.seasons) > 0 {
+				g.judge(odd, silences)
 				if half == 0 {
 					g.shortest(hours)
 				}
@@ -112,24 +145,24 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 	return out, shortest
 }
 
-// judge scores the silences in a grid. A silence keeps the score if it is exceptional in this
-// grid and if the score is higher than those from other grids.
-func (g *grid) judge(silences []silence) {
-	var all []silence
-	chance := math.Log(float64(g.occupied))
-	for k, s := range silences {
-		if s.to-s.from < g.length {
-			continue
-		}
-		a, b := g.bucket(g.c.at(s.from)-1)+1-g.first, g.bucket(g.c.at(s.to-1)+1)-g.first
-		if a >= b || b-a > maxSilent {
-			continue
-		}
-		x, raw, expected, usual := g.score(a, b)
-		if silences[k].worth = max(s.worth, raw); x >= chance/2 {
-			all = append(all, silence{s.from, s.to, x, x - chance, expected, usual})
-		}
+// weigh returns the worth of the silence of some minutes of the history if its days had as many
+// ids as usual, the silence as this grid sees it, and whether it may be exceptional.
+func (g *grid) weigh(from, to int) (worth float64, s silence, isOdd bool) {
+	if len(g.seasons) == 0 || to-from < g.length {
+		return 0, s, false
 	}
+	a, b := g.bucket(g.c.at(from)-1)+1-g.first, g.bucket(g.c.at(to-1)+1)-g.first
+	if a >= b || b-a > maxSilent {
+		return 0, s, false
+	}
+	chance := math.Log(float64(g.occupied))
+	x, raw, expected, usual := g.score(a, b)
+	return raw, silence{from, to, x, x - chance, expected, usual}, x >= chance/2
+}
+
+// judge gives each of the silences its score in a grid, if it is exceptional in this grid and if
+// the score is higher than those from other grids. all has the silences that may be exceptional.
+func (g *grid) judge(all, silences []silence) {
 	all = slices.DeleteFunc(all, func(s silence) bool { return yearly(s, silences) })
 	slices.SortStableFunc(all, func(a, b silence) int { return cmp.Compare(b.worth, a.worth) })
 	for _, s := range all[:exceptions(all)] {
@@ -202,7 +235,7 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	for i := a; i < b; i++ {
 		if s.mostly[i%s.period] {
 			alike.n--
-			if g.ids[i] == 0 { // shortest asks about silences that did not happen
+			if g.count(i) == 0 { // shortest asks about silences that did not happen
 				alike.empty--
 			}
 		}
@@ -229,7 +262,7 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 			x += min(rare[k-a], f*max(mean, rare[k-a]))
 		}
 	}
-	before, after = g.beside(s, a+best, a, b, len(g.ids))
+	before, after = g.beside(s, a+best, a, b, g.size)
 	return x, raw, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
 }
 
@@ -256,7 +289,7 @@ func (g *grid) shortest(hours []time.Duration) {
 	chance := math.Log(float64(g.occupied))
 	for h := 0; h < len(hours); h += every {
 		a := g.bucket(middle+h*60) - g.first
-		for n := 1; hours[h] == 0 && n <= 60 && a >= 0 && a+n < len(g.ids); n += (n + 3) / 4 {
+		for n := 1; hours[h] == 0 && n <= 60 && a >= 0 && a+n < g.size; n += (n + 3) / 4 {
 			if x, _, _, _ := g.score(a, a+n); x >= chance+outageMargin {
 				hours[h] = time.Duration(n*g.length) * time.Minute
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/oidkit/oid/census/internal/idset"
 )
@@ -13,40 +14,42 @@ import (
 // sequence. Counters of different processes do not.
 
 // singles keeps the ids that are the only ones with their process value. If there are too
-// many, it keeps those with the lowest counters, so that neighbours stay neighbours.
+// many, it keeps those with the lowest counters, so that neighbours stay neighbours. The
+// goroutines of an analysis share it.
 type singles struct {
+	mu    sync.Mutex
 	list  []idset.Record
 	shift uint // counters from idset.CounterRange>>shift on are left out
 }
 
 func (s *singles) isOut(r idset.Record) bool { return r.Counter()>>(idset.CounterBits-s.shift) > 0 }
 
-func (s *singles) add(r idset.Record) {
-	if !s.isOut(r) {
-		s.list = append(s.list, r)
-		s.halve()
+// add adds ids, and leaves out some until at most maxSingles are left.
+func (s *singles) add(ids []idset.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range ids {
+		if !s.isOut(r) {
+			s.list = append(s.list, r)
+		}
 	}
-}
-
-// halve leaves out ids until at most maxSingles are left.
-func (s *singles) halve() {
 	for len(s.list) > maxSingles && s.shift < idset.CounterBits {
 		s.shift++
 		s.list = slices.DeleteFunc(s.list, s.isOut)
 	}
 }
 
-func (s *singles) merge(other *singles) {
-	s.shift = max(s.shift, other.shift)
-	s.list = slices.DeleteFunc(append(s.list, other.list...), s.isOut)
-	s.halve()
+// chained is the sequences that the counters of singles form.
+type chained struct {
+	ids, sequences int64
+	examples       [][]idset.Record // the first two ids of a few sequences
+	isEstimate     bool             // ids were left out
 }
 
-// chains returns how many ids are part of a sequence, and how many sequences there are. If ids
-// were left out, ids is an estimate. examples has the first two ids of a few sequences.
-func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
+// chains finds the sequences. The order in which the ids were added does not matter.
+func (s *singles) chains() (out chained) {
 	slices.SortFunc(s.list, func(a, b idset.Record) int {
-		return cmp.Or(cmp.Compare(a.Counter(), b.Counter()), cmp.Compare(a.Second(), b.Second()))
+		return cmp.Or(cmp.Compare(a.Counter(), b.Counter()), cmp.Compare(a.Second(), b.Second()), cmp.Compare(a.Value(), b.Value()))
 	})
 	n := len(s.list)
 	seen := noSeconds
@@ -87,11 +90,12 @@ func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
 		for _, k := range chain {
 			follows[k] = true
 		}
-		ids += int64(len(chain))
-		sequences++
-		if len(examples) < maxExamples/2 {
-			examples = append(examples, []idset.Record{s.list[chain[0]], s.list[chain[1]]})
+		out.ids += int64(len(chain))
+		out.sequences++
+		if len(out.examples) < maxExamples/2 {
+			out.examples = append(out.examples, []idset.Record{s.list[chain[0]], s.list[chain[1]]})
 		}
 	}
-	return ids << s.shift, sequences, examples
+	out.ids, out.isEstimate = out.ids<<s.shift, s.shift > 0
+	return out
 }

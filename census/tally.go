@@ -31,11 +31,13 @@ type tally struct {
 	latest    uint32 // the last second that is not the future
 	processes int64
 	gaps      int64
-	top       []process // the processes with the most ids; the first limit ones are sorted
-	limit     int       // how many of top a report lists; 0 means all
-	pending   process   // the last process, if it has ids: the next process value may continue it
-	faulty    []process // a few processes with a fault, some of which are also in top
-	singles   singles
+	top       []process      // the processes with the most ids; the first limit ones are sorted
+	limit     int            // how many of top a report lists; 0 means all
+	pending   process        // the last process, if it has ids: the next process value may continue it
+	faulty    []process      // a few processes with a fault, some of which are also in top
+	lone      []idset.Record // ids to be added to singles
+	singles   *singles
+	chained   chained
 	history   *history
 	missing   gapSpans // of the current process
 	broken    int64    // number of judged process values, which have breaks
@@ -73,7 +75,9 @@ func (t *tally) flush() {
 			t.gaps += p.gaps
 		}
 		if p.ids == 1 && p.first >= earliest && p.first <= t.latest {
-			t.singles.add(p.begin)
+			if t.lone = append(t.lone, p.begin); len(t.lone) == cap(t.lone) {
+				t.addLone()
+			}
 		}
 		if p.bits() >= proofBits && len(t.faulty) < maxSuspects {
 			t.settle(p)
@@ -83,6 +87,12 @@ func (t *tally) flush() {
 		t.list(p)
 		p.ids = 0
 	}
+}
+
+// addLone adds lone to singles.
+func (t *tally) addLone() {
+	t.singles.add(t.lone)
+	t.lone = t.lone[:0]
 }
 
 // list adds p to the processes with the most ids, if it is one of them.
@@ -151,19 +161,26 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 		return nil, err
 	}
 	var parts []*tally
+	past, lone := newHistory(times.plausible), new(singles)
 	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, left: left, latest: latestSecond(o.Now), history: newHistory(times.plausible)}
+		t := &tally{
+			axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, left: left, latest: latestSecond(o.Now),
+			history: past.fork(), singles: lone, lone: make([]idset.Record, 0, 1024),
+		}
 		parts = append(parts, t)
 		return t.visit
 	}); err != nil {
 		return nil, err
 	}
 	all := parts[0]
-	all.flush()
-	for _, t := range parts[1:] {
+	for _, t := range parts {
 		t.flush()
+		t.addLone()
+	}
+	for _, t := range parts[1:] {
 		all.merge(t)
 	}
+	all.chained, all.singles = lone.chains(), nil // releases memory
 	all.sortTop()
 	all.scanned, all.isDoubtful, all.plausible = scanned, isDoubtful, times.plausible
 	return all, nil
@@ -231,7 +248,6 @@ func (t *tally) merge(other *tally) {
 	t.duplicates.merge(other.duplicates)
 	t.faulty = append(t.faulty, other.faulty[:min(len(other.faulty), maxSuspects-len(t.faulty))]...)
 	t.history.merge(other.history)
-	t.singles.merge(&other.singles)
 	t.broken += other.broken
 	t.suspects.merge(&other.suspects)
 	t.processes += other.processes

@@ -95,7 +95,7 @@ const (
 	// form a sequence if there are more than minSingles ids, each at most maxSingleStep
 	// counters and maxSingleWait seconds after the one before, and if chance causes that in
 	// less than one of 2^singleBits censuses.
-	maxSingles    = 1 << 20
+	maxSingles    = 1 << 19
 	maxSingleStep = 64
 	maxSingleWait = 60 * 60
 	minSingles    = 2

@@ -132,6 +132,11 @@ func results(dir string, rounds int, contests []contest) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
+	memory, err := measureMemory(dir, oid, 3_000_000)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&body, "\n%s", memory)
 	return body.String(), nil
 }
 

@@ -99,7 +99,7 @@ func (s *Set) visitRuns(v Visitor, first, end uint64, room int) (err error) {
 
 // rangeRecords is about how many records of runs are loaded at a time. The records of one
 // machine are always loaded together.
-const rangeRecords = 1 << 20
+const rangeRecords = 1 << 18
 
 // visitValues visits the process values of one share.
 func visitValues(v Visitor, values iter.Seq[Extent]) {

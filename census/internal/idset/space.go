@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"sort"
 	"unsafe"
 )
@@ -19,11 +20,15 @@ type Space struct {
 	Disk     *disk // the temporary file; nil as long as all records are in memory
 
 	sets []*Set
+	slab *slab // memory of all sets
 }
 
 // NewSet returns an empty set that shares the space.
 func (p *Space) NewSet() *Set {
-	s := &Set{memory: newByProcess(new(slab)), space: p}
+	if p.slab == nil {
+		p.slab = new(slab)
+	}
+	s := &Set{memory: newByProcess(p.slab), space: p}
 	p.sets = append(p.sets, s)
 	return s
 }
@@ -42,7 +47,15 @@ func (p *Space) Settle() error {
 	if p.Disk == nil {
 		return nil
 	}
-	return p.spill()
+	if err := p.spill(); err != nil {
+		return err
+	}
+	p.slab = new(slab)
+	for _, s := range p.sets {
+		s.memory = newByProcess(p.slab)
+	}
+	debug.FreeOSMemory() // for visits, which map files
+	return nil
 }
 
 // spill writes the records of each set to disk, as a run.
@@ -62,9 +75,10 @@ func (p *Space) spill() (err error) {
 		if err != nil {
 			return err
 		}
-		s.runs, s.memory = append(s.runs, r), newByProcess(new(slab))
+		s.runs, s.memory = append(s.runs, r), newByProcess(p.slab)
 		p.InMemory -= n
 	}
+	p.slab.reset()
 	return nil
 }
 
