@@ -84,8 +84,9 @@ type Value struct {
 // Other counts the values of one type that is not ObjectId.
 type Other struct {
 	// Type is MongoDB's alias of the BSON type, such as "int", or one of these: "uuid" for
-	// a UUID in binary data, "hex-string" for a string of 24 hexadecimal digits, "text" in
-	// formats without types.
+	// a UUID in binary data, "hex-string" for a string of 24 hexadecimal digits,
+	// "objectid-time" for {timestamp, date}, as which Java writes an ObjectId without its other
+	// bytes, "text" in formats without types.
 	Type     string
 	Count    int64
 	Examples []Value

@@ -84,6 +84,20 @@ var anchors = [...]struct {
 }{
 	{"=\n", func(text string, at int) (Match, bool) { return broken(text, at, at+2) }},
 	{"\r\n", func(text string, at int) (Match, bool) { return broken(text, at-1, at+2) }},
+	{"Buffer", bracketed}, {"Identifier", bracketed}, {"Value1", bracketed}, // of notations; words whose first letter is rare are found faster
+}
+
+// bracketed returns the ObjectId in a notation that has text[at] between its brackets.
+func bracketed(text string, at int) (m Match, ok bool) {
+	start := max(at-longestNotation, 0)
+	from := strings.LastIndexAny(text[start:at], "{<\n")
+	end := strings.IndexAny(text[at:min(at+longestNotation, len(text))], "}>\n")
+	if from < 0 || end < 0 || text[at+end] == '\n' {
+		return m, false
+	}
+	m = Match{Start: start + from, End: at + end + 1}
+	m.ID, _ = inNotation(strings.ReplaceAll(text[m.Start:m.End], `\`, ""))
+	return m, len(m.ID) == hexSize
 }
 
 // broken returns the ObjectId that is divided by a soft line break of quoted-printable: by "=" at

@@ -29,7 +29,7 @@ func TestNotations(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", hex[1:], hex + "0", "ObjectId(" + hex, "ObjectId(x" + hex + "x)", hex[1:] + "g", hex + " " + hex, `ObjectId("` + hex + `"`, `newObjectId("` + hex + `")`, `b1.ObjectId("` + hex + `")`,
-		`ObjectId("` + hex + `"")`, `ObjectIds("` + hex + `")`, "x'" + hex[1:] + "g'", "0x" + hex[2:], `{"oid":"` + hex + `"}`, "a=" + hex,
+		`ObjectId("` + hex + `"")`, `ObjectIds("` + hex + `")`, "x'" + hex[1:] + "g'", "0x" + hex[2:], `{"uid":"` + hex + `"}`, "a=" + hex,
 		"507f1f77-bcf8-6cd7-9943-9011", strings.Repeat("(", 24), strings.Repeat("é", 12),
 	} {
 		if got, ok := inspect.ParseObjectID(text); ok {

@@ -14,7 +14,9 @@ import (
 
 const (
 	// separators are characters that are between ids and are not part of an id.
-	separators = " \t\r\n,;[]"
+	separators = blanks + "[]"
+
+	blanks = " \t\r\n,;" // separators that no id in any notation begins or ends with
 
 	// mark is the byte order mark, which some programs write before a text in UTF-8.
 	mark = "\ufeff"
@@ -29,15 +31,26 @@ var idLike = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
 func ParseObjectID(text string) (id objectid.ID, ok bool) {
 	if len(text) != hexSize {
 		// Trim is several times as fast for a set of ASCII alone.
-		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), separators))
+		text = strings.Trim(strings.TrimPrefix(text, mark), blanks)
+		if len(text) != hexSize && (text == "" || !is(text[0], inDigits) && !strings.ContainsAny(text, "([{<'\"`\\:")) {
+			return id, false // it is in none of the notations
+		}
+		text, _ = unwrap(text)
 	}
 	ok = len(text) == hexSize && id.Set(text) == nil
 	return id, ok
 }
 
-// unwrap removes the notation around the id in s: of ObjectId("x") it returns x, which need
-// not be a valid id. It returns "" if s is not a single word in one of the forms.
-func unwrap(s string) string {
+// IsTimeAlone reports whether text is {timestamp, date}, as which Java writes an ObjectId. Its other
+// eight bytes are not there.
+func IsTimeAlone(text string) bool {
+	_, err := inNotation(text)
+	return err != nil
+}
+
+// unwrap removes the notation around the id in s, see inNotation: of ObjectId("x") it returns x,
+// which need not be a valid id.
+func unwrap(s string) (id string, err error) {
 	inner := s
 	if args, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(args, ")") {
 		inner = args[:len(args)-1]
@@ -46,17 +59,17 @@ func unwrap(s string) string {
 		}
 	}
 	if objectid.Valid(inner) { // the fast path for most texts that programs print
-		return inner
+		return inner, nil
 	}
-	m := words().FindStringSubmatch(strings.Trim(s, "`"))
-	return strings.Join(m[min(1, len(m)):], "")
+	return inNotation(s)
 }
 
 // inText returns the ids in buf, which is a line or a quoted word. If the text matches several
 // rows of this list, the first one counts:
 //
 //  1. one id of any format, in one of the forms
-//  2. one id whose bytes are encoded, see form.decode
+//  2. the bytes of one ObjectId in base64. Many words of 16 characters are base64 by chance, so the
+//     word must not be an ordinary word or a number, and a census does not read this notation.
 //  3. a list of words that all look like ids
 //  4. ids that [Find] finds anywhere in the text
 //  5. a word in one of the forms that is not an id, which Inspect will refuse
@@ -70,17 +83,15 @@ func (s *scanner) inText(line int) []result {
 	if trimmed == "" {
 		return nil
 	}
-	word := unwrap(trimmed)
+	word, err := unwrap(strings.Trim(text, blanks+mark))
+	if err != nil {
+		return refused(line, err)
+	}
 	if word != "" && isID(word) {
 		return resultAt(line, text, word, 0)
 	}
-	for _, f := range forms {
-		if f.decode == nil {
-			continue
-		}
-		if id, ok := f.decode(trimmed); ok {
-			return []result{{Found: Found{Line: line, Text: id}}}
-		}
+	if id := inBase64(trimmed); id != "" && !proseWord().MatchString(trimmed) {
+		return resultAt(line, text, id, 0)
 	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
@@ -103,7 +114,7 @@ func isID(s string) bool {
 // wordList returns the words of s if all of them look like ids, otherwise nil.
 func wordList(line int, s string) (ids []result) {
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
-		id := unwrap(w)
+		id, _ := unwrap(w)
 		if !idLike().MatchString(id) && (id == "" || !isID(id)) {
 			return nil
 		}
@@ -120,17 +131,31 @@ func anywhere(line int, s string) (ids []result) {
 	return ids
 }
 
+// proseWord matches ordinary words and numbers, which are valid base64 by chance.
+var proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
+
+// shellID matches the beginning of a member _id in a document of the MongoDB shell or of Node.
+var shellID = pattern.Of(`["']?\b_id["']?\s*:\s*`)
+
 // inDocument returns the id of a document, which is JSON or in the notation of
 // the MongoDB shell.
 func inDocument(line int, text []byte) []result {
 	whole := string(text)
+	if id, err := inNotation(plain(text)); id != "" || err != nil {
+		if err != nil {
+			return refused(line, err)
+		}
+		return resultAt(line, whole, id, 0)
+	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
-		if m := shellID().FindStringSubmatchIndex(whole); m != nil {
-			for i := 2; i < len(m); i += 2 {
-				if m[i] >= 0 {
-					return resultAt(line, whole, whole[m[i]:m[i+1]], m[i])
-				}
+		if m := shellID().FindStringIndex(whole); m != nil {
+			id, err := inNotation(whole[m[1] : m[1]+valueEnd(whole[m[1]:])])
+			if err != nil {
+				return refused(line, err)
+			}
+			if id != "" && isID(id) {
+				return resultAt(line, whole, id, m[1])
 			}
 		}
 		if ids := anywhere(line, whole); ids != nil {
@@ -139,7 +164,7 @@ func inDocument(line int, text []byte) []result {
 		return refused(line, noID("neither JSON nor a document with an id: "+quoteShort(text)))
 	}
 	var wrong error
-	for _, name := range []string{"$oid", "_id", "id"} {
+	for _, name := range []string{"_id", "id"} {
 		value, ok := members[name]
 		if !ok {
 			continue
@@ -160,7 +185,7 @@ func inDocument(line int, text []byte) []result {
 		if ids := anywhere(line, whole); ids != nil {
 			return ids
 		}
-		if _, wrapped := members["$oid"]; !wrapped && wrong != nil {
+		if wrong != nil {
 			wrong = noID(wrong.Error())
 		}
 	}
@@ -170,29 +195,54 @@ func inDocument(line int, text []byte) []result {
 	return refused(line, wrong)
 }
 
+// valueEnd returns where the value at the beginning of text ends, in a document of a shell.
+func valueEnd(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[', '(', '<':
+			depth++
+		case '}', ']', ')', '>':
+			depth--
+		case ',', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+		if depth < 0 {
+			return len(strings.TrimRight(text[:i], " "))
+		}
+	}
+	return len(text)
+}
+
+// plain returns a text without escapes if it is JSON.
+func plain(text []byte) string {
+	var value any
+	if bytes.IndexByte(text, '\\') >= 0 && json.Unmarshal(text, &value) == nil {
+		text, _ = json.Marshal(value) // has no error: it was JSON
+	}
+	return string(text)
+}
+
 // idValue returns the text of a member that should be an id: a string, a whole number, or
-// an object of Extended JSON in one of the forms.
-func idValue(value json.RawMessage) (string, error) {
+// a value in one of the notations.
+func idValue(value json.RawMessage) (id string, err error) {
 	switch {
 	case len(value) > 0 && value[0] == '"':
-		if s := stringIn(value); s != "" {
-			return s, nil
+		if json.Unmarshal(value, &id) == nil && id != "" {
+			return id, nil
 		}
 		return "", errors.New("empty, want an id")
 	case len(value) >= 15 && bytes.Trim(value, "0123456789") == nil: // as long as a Snowflake
 		return string(value), nil
+	case strings.IndexByte("{[", value[0]) >= 0:
+		id, err = inNotation(plain(value))
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) == nil {
-		for _, f := range forms {
-			if inner, ok := members[f.member]; ok && f.value != nil {
-				if id := f.value(inner); id != "" {
-					return id, nil
-				}
-			}
-		}
+	if id == "" && err == nil {
+		err = fmt.Errorf("%s is not an id", quoteShort(value))
 	}
-	return "", fmt.Errorf("%s is not an id", quoteShort(value))
+	return id, err
 }
 
 // refused returns the error of a piece without an id. The piece begins on the line.

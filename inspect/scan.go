@@ -145,10 +145,19 @@ func (s *scanner) piece() []result {
 	}
 	s.started = true
 	s.restOfLine()
+	for isOpenList(s.buf) && s.err == nil {
+		s.restOfLine()
+	}
 	if s.depth > 0 { // [ ObjectId("...") ] on one line
 		s.depth = max(s.depth+bytes.Count(s.buf, []byte("["))-bytes.Count(s.buf, []byte("]")), 0)
 	}
 	return s.inText(line)
+}
+
+// isOpenList reports whether line ends within a list of bytes as Node prints it over several lines.
+func isOpenList(line []byte) bool {
+	at := bytes.LastIndex(line, []byte("Array"))
+	return at >= 0 && len(line) < longestNotation && bytes.IndexByte(line[at:], '\n') >= 0 && bytes.LastIndexByte(line, '[') > max(bytes.LastIndexByte(line, ']'), at)
 }
 
 // opens reports whether the bracket that was just read begins an array of documents or of

@@ -118,7 +118,7 @@ type UnreadablePlace struct {
 
 // OtherValues are the values of one type other than ObjectId.
 type OtherValues struct {
-	Type     string         `json:"type" doc:"Name of the type: a BSON type as MongoDB calls it, uuid, hex-string (a string of 24 hexadecimal digits), or text (in formats without types)."`
+	Type     string         `json:"type" doc:"Name of the type: a BSON type as MongoDB calls it, uuid, hex-string (a string of 24 hexadecimal digits), objectid-time (timestamp and date of an ObjectId, as Java writes them, without its other bytes), or text (in formats without types)."`
 	Values   int64          `json:"values" doc:"How many there are."`
 	Examples []ExampleValue `json:"examples" nullable:"false"`
 }

@@ -83,7 +83,7 @@ const (
 	maxProblems = 16 // the most problems in a batch
 
 	maxText     = 100 // the most bytes of a value in a report
-	maxNotation = 200 // the most bytes of an id with its notation, such as ObjectId("...")
+	maxNotation = 500 // the most bytes of an id with its notation, such as ObjectId("...")
 )
 
 // addHex adds the id in text, which must have 24 bytes. If they are not hexadecimal digits, it
@@ -178,6 +178,7 @@ const (
 	// HexString is a string of 24 hexadecimal digits.
 	HexString = "hex-string"
 
-	typeUUID = "uuid" // binary data with a UUID
-	typeText = "text" // a value in a format without types
+	typeUUID = "uuid"          // binary data with a UUID
+	typeTime = "objectid-time" // {timestamp, date}, as Java writes an ObjectId: its other bytes are lost
+	typeText = "text"          // a value in a format without types
 )

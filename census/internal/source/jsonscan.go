@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -345,8 +346,15 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			b.addHex(value[i:i+hexDigits], place)
 			return from + i
 		}
-		b.addOther(extended(value), place, value)
+		t := extended(value)
+		if t == "object" && b.addPasted(short(value), place) {
+			break
+		}
+		b.addOther(t, place, value)
 	case '[':
+		if c := value[skipSpace(value, 1)]; c <= '9' && b.addPasted(short(value), place) { // numbers
+			break
+		}
 		if !elements {
 			b.addOther("array", place, value)
 			break
@@ -402,6 +410,9 @@ func extended(object []byte) string {
 	if i := skipSpace(object, 1); object[i] == '"' {
 		if key, _, err := keyAt(object, i); err == nil {
 			t = cmp.Or(extendedTypes[string(key)], t)
+			if string(key) == "timestamp" && inspect.IsTimeAlone(short(object)) {
+				t = typeTime
+			}
 		}
 	}
 	if t == "binData" && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {

@@ -1,0 +1,325 @@
+package inspect
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/pattern"
+	"github.com/oidkit/oid/objectid"
+)
+
+// notation is a way in which programs write one id. [Scan], [ParseObjectID] and a census read the
+// notations of the table, alone and as the _id of a document. If a text is in several notations,
+// the first one counts.
+type notation struct {
+	examples []string
+
+	// word is a regular expression that matches the id with what is written around it. It has
+	// one group that is never empty, which is the id or, if decode is not nil, what decode decodes.
+	word   string
+	decode func(group string) (id string)
+
+	// members are the members of an object, named as by membersOf. ofMembers returns the id, or
+	// "" if their values are not those of an id.
+	members   string
+	ofMembers func(m map[string]string) (id string, err error)
+}
+
+// call is how shells and drivers call a constructor, up to the quotes of the id.
+const call = `#?(?:new\s+)?(?:[A-Za-z_]+(?:\.|::|\\))*(?i:Object_?Id|UUID|MongoId)(?:Hex|FromHex|[.:]+\w+!?)?[(<]\s*`
+
+var notations = [...]notation{
+	{
+		examples: []string{`ObjectId("` + anID + `")`, `new ObjectId('` + anID + `')`, `ObjectId(` + anID + `)`, `bson.ObjectIdHex("` + anID + `")`, `ObjectID("` + anID + `")`, `BSON::ObjectId('` + anID + `')`, `#BSON.ObjectId<` + anID + `>`, `new MongoDB\BSON\ObjectId("` + anID + `")`, `mongoose.Types.ObjectId("` + anID + `")`, `ObjectId.createFromHexString("` + anID + `")`},
+		word:     call + "[\"'`]?([^\"'`()<>]*?)[\"'`]?" + `\s*[)>]`,
+	},
+	{
+		examples: []string{`{"$oid":"` + anID + `"}`, `"$oid": "` + anID + `"`, `{"$id":"` + anID + `"}`, `{"oid":"` + anID + `"}`, `{"$uuid":"` + aUUID + `"}`, `{"$numberLong":"175928847299117063"}`, `[oid] => ` + anID},
+		word:     `\{?\s*["'\[]?(?:\$?oid|\$id|\$uuid|\$numberLong)["'\]]?\s*(?::|=>)\s*["']?([^"'\s]*)["']?\s*\}?`,
+	},
+	{examples: []string{`\x` + anID, `0x` + anID, `x'` + anID + `'`, `X'` + anID + `'`}, word: `(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?`},
+	{examples: []string{`<Buffer ` + hexBytes + `>`, hexBytes, "50:7f:1f:77:bc:f8:6c:d7:99:43:90:11"}, word: `(?:<Buffer )?([0-9a-fA-F]+(?:[ :][0-9a-fA-F]+)+)>?`, decode: bytesInHex},
+	{
+		examples: []string{`[80,127,31,119,188,248,108,215,153,67,144,17]`, `[80, 127, 31, 119, -68, -8, 108, -41, -103, 67, -112, 17]`, `[80 127 31 119 188 248 108 215 153 67 144 17]`, `bson.ObjectID{0x50, 0x7f, 0x1f, 0x77, 0xbc, 0xf8, 0x6c, 0xd7, 0x99, 0x43, 0x90, 0x11}`, "Uint8Array(12) [\n   80, 127, 31, 119, 188,\n  248, 108, 215, 153,  67,\n  144,  17\n]"},
+		word:     `(?:[\w.]*(?:\(12\))?(?: \[Uint8Array\])? ?(?:\[\d*\]byte)?[\[{])?\s*((?:` + aByte + `[,\s]+)+` + aByte + `),?\s*[\]}]?`, decode: bytesInList,
+	},
+	{examples: []string{`BinData(0,"UH8fd7z4bNeZQ5AR")`, `Binary.createFromBase64('UH8fd7z4bNeZQ5AR', 0)`}, word: `(?:BinData\(\s*\d+,\s*|Binary\.createFromBase64\()["']([0-9A-Za-z+/=]+)["'](?:,\s*\d+\s*)?\)`, decode: inBase64},
+	{examples: []string{`b'P\x7f\x1fw\xbc\xf8l\xd7\x99C\x90\x11'`}, word: `b["'](.+)["']`, decode: bytesOfPython},
+	{examples: []string{anID, `"` + anID + `"`, `'` + anID + `'`, "`" + anID + "`"}, word: `["'\[]*(` + "[^ \t\"'`(){}\\[\\]:/=,]*" + `)["'\]]*`},
+	{
+		examples: []string{`{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`, `{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}`},
+		members:  "base64 subtype", ofMembers: binaryData("base64", "subtype"),
+	},
+	{examples: []string{`{"$binary":"UH8fd7z4bNeZQ5AR","$type":"00"}`}, members: "$binary $type", ofMembers: binaryData("$binary", "$type")},
+	{
+		examples: []string{`{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}`, `{"_bsontype":"ObjectID","id":{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}}`},
+		members:  "type data", ofMembers: bytesIn("data"),
+	},
+	{examples: []string{`ObjectID { _bsontype: 'ObjectID', id: <Buffer ` + hexBytes + `> }`}, members: "_bsontype id", ofMembers: bytesIn("id")},
+	{
+		examples: []string{`{"buffer":{"0":80,"1":127,"2":31,"3":119,"4":188,"5":248,"6":108,"7":215,"8":153,"9":67,"10":144,"11":17}}`},
+		members:  "0 1 2 3 4 5 6 7 8 9 10 11", ofMembers: bytesIn("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"),
+	},
+	{
+		examples: []string{
+			`{"timestamp":1350508407,"machineIdentifier":12384364,"processIdentifier":-10343,"counter":4427793,"time":1350508407000,"date":1350508407000,"timeSecond":1350508407}`,
+			`{"timestamp":1350508407,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343}`, `{"Timestamp":1350508407,"Machine":12384364,"Pid":-10343,"Increment":4427793,"CreationTime":"2012-10-17T21:13:27Z"}`,
+		},
+		members: "timestamp machine process counter", ofMembers: integers(part{"timestamp", 32, true}, part{"machine", 24, true}, part{"process", 16, true}, part{"counter", 24, true}),
+	},
+	{
+		examples: []string{`{"new":false,"timeSecond":1350508407,"machine":-1124569897,"inc":-1723625455,"time":1350508407000}`, `{"_time":1350508407,"_machine":-1124569897,"_inc":-1723625455,"_new":false}`},
+		members:  "timesecond machine counter", ofMembers: integers(part{"timesecond", 32, true}, part{"machine", 32, true}, part{"counter", 32, true}),
+	},
+	{examples: []string{`{"timestamp":1350508407,"date":"2012-10-17T21:13:27.000+00:00"}`}, members: "timestamp date", ofMembers: timeAlone},
+}
+
+const (
+	// The id of the examples, which is the one of MongoDB's documentation, and a UUID.
+	anID     = "507f1f77bcf86cd799439011"
+	aUUID    = "c232ab00-9414-11ec-b3c8-9f6bdeced846"
+	hexBytes = "50 7f 1f 77 bc f8 6c d7 99 43 90 11"
+
+	aByte = `-?[0-9][0-9a-fA-Fx]*` // a regular expression
+
+	longestWord     = 150 // of the notations that are matched as a word
+	longestNotation = 500
+)
+
+// words matches a word of any notation. It has one group for each row of the table with a word.
+var words = sync.OnceValue(func() *regexp.Regexp {
+	var all []string
+	for _, n := range notations {
+		if n.word != "" {
+			all = append(all, n.word)
+		}
+	}
+	return pattern.Of(`^(?:` + strings.Join(all, "|") + `)$`)()
+})
+
+// inNotation returns the id in s, or "" if s is in no notation. A word that is in no other
+// notation is returned as it is, although it need not be an id. The error says why the id in s
+// cannot be known.
+func inNotation(s string) (id string, err error) {
+	s = strings.Trim(s, "`")
+	if s != "" && s[0] == '{' && !memberNames()[firstMember(s)] {
+		return "", nil
+	}
+	var m []string
+	if len(s) <= longestWord { // lines of logs are longer
+		m = words().FindStringSubmatch(s)
+	}
+	if m != nil {
+		groups := m[1:]
+		for _, n := range notations {
+			switch {
+			case n.word == "":
+			case groups[0] != "" && n.decode != nil:
+				return n.decode(groups[0]), nil
+			case groups[0] != "":
+				return groups[0], nil
+			default:
+				groups = groups[1:]
+			}
+		}
+		return "", nil
+	}
+	members := membersOf(s)
+	for _, n := range notations {
+		if n.members != "" && hasAll(members, n.members) {
+			return n.ofMembers(members)
+		}
+	}
+	return "", nil
+}
+
+// aMember matches a member of an object in JSON, in JavaScript or in the output of PHP.
+var aMember = pattern.Of(`["']?([$\w]+)["']?\s*:\s*("[^"]*"|'[^']*'|<[^<>]*>|\[[^\[\]]*\]|[^\s"'{}\[\](),]+)`)
+
+// otherNames are other names of members.
+var otherNames = map[string]string{
+	"machineidentifier": "machine", "randomvalue1": "machine", "_machine": "machine", "processidentifier": "process", "randomvalue2": "process",
+	"pid": "process", "increment": "counter", "inc": "counter", "_inc": "counter", "_time": "timesecond",
+}
+
+// memberNames has the names of all members in the table, and their other names.
+var memberNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{"$oid": true, "oid": true, "$id": true, "$uuid": true, "$numberlong": true} // words
+	for name := range otherNames {
+		names[name] = true
+	}
+	for _, n := range notations {
+		for name := range strings.FieldsSeq(n.members + moreMembers) {
+			names[name] = true
+		}
+	}
+	return names
+})
+
+// moreMembers are members that an object may also have, and those that contain the others.
+const moreMembers = " _bsontype buffer $binary new _new time timesecond creationtime date "
+
+// membersOf returns the members of the object s with their values, without quotes. Of each member
+// that is an object it returns the members instead. The names are in lower case, and those that
+// otherNames has are replaced. membersOf returns nil if s is no object in a notation.
+func membersOf(s string) map[string]string {
+	if len(s) > longestNotation || !strings.HasSuffix(s, "}") || !memberNames()[firstMember(s)] {
+		return nil
+	}
+	members := map[string]string{}
+	for m := aMember().FindStringSubmatchIndex(s); m != nil; m = aMember().FindStringSubmatchIndex(s) {
+		name := strings.ToLower(s[m[2]:m[3]])
+		if !memberNames()[name] {
+			return nil
+		}
+		members[cmp.Or(otherNames[name], name)] = strings.Trim(s[m[4]:m[5]], `"'`)
+		s = s[m[1]:]
+	}
+	return members
+}
+
+// firstMember returns the name of the first member of an object, in lower case. The name of a type
+// may stand before the object.
+func firstMember(s string) string {
+	before, members, _ := strings.Cut(s, "{")
+	name := strings.TrimLeft(members, " \t\r\n\"'")
+	end := strings.IndexAny(name, "\"' :")
+	if end < 0 || end > 20 || strings.ContainsAny(before, "\"',;:([") {
+		return ""
+	}
+	return strings.ToLower(name[:end])
+}
+
+// hasAll reports whether an object has all members of these names, and no others except those of
+// moreMembers.
+func hasAll(members map[string]string, names string) bool {
+	for name := range strings.FieldsSeq(names) {
+		if _, ok := members[name]; !ok {
+			return false
+		}
+	}
+	for name := range members {
+		if !strings.Contains(" "+names+moreMembers, " "+name+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// plausible returns the ObjectId with these bytes, or "" if it has no plausible time: twelve bytes
+// may be anything.
+func plausible(raw []byte) string {
+	id, err := objectid.FromBytes(raw)
+	if err != nil || Doubt(id, time.Now()) != "" {
+		return ""
+	}
+	return id.String()
+}
+
+// inBase64 returns the ObjectId whose bytes s encodes in either alphabet of base64.
+func inBase64(s string) string {
+	if len(s) != base64.StdEncoding.EncodedLen(objectid.Size) {
+		return ""
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s))
+	if err != nil {
+		return ""
+	}
+	return plausible(raw)
+}
+
+func bytesInHex(s string) string {
+	raw, err := hex.DecodeString(strings.NewReplacer(" ", "", ":", "").Replace(s))
+	if err != nil {
+		return ""
+	}
+	return plausible(raw)
+}
+
+// bytesInList returns the ObjectId whose bytes are the numbers in s. Java's bytes are signed.
+func bytesInList(s string) string {
+	var raw []byte
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("[], \t\r\n", r) }) {
+		base := 10
+		if digits, ok := strings.CutPrefix(word, "0x"); ok {
+			word, base = digits, 16
+		}
+		n, err := strconv.ParseInt(word, base, 16)
+		if err != nil || n < -128 || n > 255 {
+			return ""
+		}
+		raw = append(raw, byte(n))
+	}
+	return plausible(raw)
+}
+
+func bytesOfPython(s string) string {
+	raw, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(s, `\'`, "'"), `"`, `\"`) + `"`)
+	if err != nil {
+		return ""
+	}
+	return plausible([]byte(raw))
+}
+
+// bytesIn returns a function that finds the bytes of an id in members.
+func bytesIn(names ...string) func(map[string]string) (string, error) {
+	return func(m map[string]string) (string, error) {
+		values := strings.Join(each.Of(names, func(name string) string { return m[name] }), ",")
+		if digits, ok := strings.CutPrefix(values, "<Buffer "); ok {
+			return bytesInHex(strings.Trim(digits, ">")), nil
+		}
+		return bytesInList(values), nil
+	}
+}
+
+// binaryData returns a function that finds the UUID or ObjectId in binary data.
+func binaryData(data, subtype string) func(map[string]string) (string, error) {
+	return func(m map[string]string) (string, error) {
+		raw, err := base64.StdEncoding.DecodeString(m[data])
+		if err != nil {
+			return "", nil
+		}
+		if id, err := uuid.FromBytes(raw); err == nil && strings.TrimLeft(m[subtype], "0") == "4" {
+			return id.String(), nil
+		}
+		if id, err := objectid.FromBytes(raw); err == nil {
+			return id.String(), nil
+		}
+		return "", nil
+	}
+}
+
+// integers returns a function that makes an ObjectId of members that are integers. parts are the
+// bits of an integer and the name of its member, in turn. Java's integers are signed.
+func integers(parts ...part) func(map[string]string) (string, error) {
+	return func(m map[string]string) (string, error) {
+		id := ""
+		for _, p := range parts {
+			n, err := strconv.ParseInt(m[p.name], 10, 64)
+			if limit := int64(1) << p.bits; err != nil || n >= limit || n < -limit/2 {
+				return "", nil
+			}
+			id += fmt.Sprintf("%0*x", p.bits/4, n&(1<<p.bits-1))
+		}
+		return id, nil
+	}
+}
+
+// timeAlone returns the error for {timestamp, date}, as which Java 4 and Spring write an ObjectId.
+func timeAlone(m map[string]string) (string, error) {
+	seconds, err := strconv.ParseUint(m["timestamp"], 10, 32)
+	if err != nil {
+		return "", nil
+	}
+	return "", fmt.Errorf("only the time of an ObjectId, %s: its other eight bytes are not there, so the program must write the id as text", objectid.MinAt(time.Unix(int64(seconds), 0)).Time().Format(time.RFC3339))
+}
