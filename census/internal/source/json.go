@@ -187,7 +187,11 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 	for ; i < len(data); i++ {
 		if c := data[i]; c == '[' && !inArray || c == ']' && inArray {
 			inArray = !inArray
-		} else if end := skipComment(data, i, atEnd); end > i {
+		} else if c == '/' {
+			end := skipComment(data, i, atEnd)
+			if end == i {
+				break
+			}
 			i = end - 1
 		} else if !isSpace[c] && c != ',' {
 			break

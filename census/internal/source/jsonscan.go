@@ -38,19 +38,28 @@ var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 // skipSpace returns the position of the first byte from i on that is neither white space nor
 // part of a comment.
 func skipSpace(s []byte, i int) int {
-	for {
-		for i < len(s) && isSpace[s[i]] {
-			i++
-		}
-		if i == len(s) || s[i] != '/' {
-			return i
-		}
-		end := skipComment(s, i, true)
-		if end == i {
-			return i
-		}
-		i = end
+	for i < len(s) && isSpace[s[i]] {
+		i++
 	}
+	if i < len(s) && s[i] == '/' {
+		return skipComments(s, i)
+	}
+	return i
+}
+
+// skipComments returns the position of the first byte from i on that is neither part of a comment
+// nor white space.
+func skipComments(s []byte, i int) int {
+	for i < len(s) {
+		if end := skipComment(s, i, true); end > i {
+			i = end
+		} else if isSpace[s[i]] {
+			i++
+		} else {
+			break
+		}
+	}
+	return i
 }
 
 // skipComment returns the position after the comment that starts at i: from /* to */, or from //
@@ -160,12 +169,15 @@ func skipNested(s []byte, i int) (int, error) {
 	depth := 0
 	for i < len(s) {
 		switch s[i] {
-		case '"', '\'', '`', '/':
-			skip := skipString
-			if s[i] == '/' {
-				skip = skipSlash
+		case '"', '\'', '`':
+			end, err := skipString(s, i)
+			if err != nil {
+				return 0, err
 			}
-			end, err := skip(s, i)
+			i = end
+			continue
+		case '/':
+			end, err := skipSlash(s, i)
 			if err != nil {
 				return 0, err
 			}
