@@ -11,35 +11,33 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// compression is a format of compressed data. Its data begins with one of the magics. zip is
-// its number as a method of zip, or 0.
+// compression is a format of compressed data. Its data begins with one of the magics.
 type compression struct {
 	name, ending string
 	magics       []string
-	zip          uint16
 	hasWindow    bool // of the size that the data asks for
 	open         func(in io.Reader, window uint64) (io.ReadCloser, error)
 }
 
 var compressions = []compression{
-	{"gzip", ".gz", []string{"\x1f\x8b\x08"}, 0, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(in) }},
+	{"gzip", ".gz", []string{"\x1f\x8b\x08"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(in) }},
 	// pzstd writes a frame for itself first.
-	{"zstd", ".zst", []string{"\x28\xb5\x2f\xfd", "\x50\x2a\x4d\x18"}, 93, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
+	{"zstd", ".zst", []string{"\x28\xb5\x2f\xfd", "\x50\x2a\x4d\x18"}, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(window), zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}
 		return d.IOReadCloser(), nil
 	}},
-	{"xz", ".xz", []string{"\xfd7zXZ\x00"}, 95, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
+	{"xz", ".xz", []string{"\xfd7zXZ\x00"}, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
 		d, err := xz.NewReader(in, uint32(window))
 		return io.NopCloser(d), err
 	}},
-	{"bzip2", ".bz2", []string{bzip2Magic + "1AY&SY", bzip2Magic + "\x17\x72\x45\x38\x50\x90"}, 12, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
+	{"bzip2", ".bz2", []string{bzip2Magic + "1AY&SY", bzip2Magic + "\x17\x72\x45\x38\x50\x90"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
 		return io.NopCloser(bzip2.NewReader(in)), nil
 	}},
 	// The second magic is that of old versions and of the Linux kernel.
-	{"lz4", ".lz4", []string{"\x04\x22\x4d\x18", "\x02\x21\x4c\x18"}, 0, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
+	{"lz4", ".lz4", []string{"\x04\x22\x4d\x18", "\x02\x21\x4c\x18"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
 		return io.NopCloser(lz4.NewReader(in)), nil
 	}},
 }

@@ -127,8 +127,9 @@ func (m *members) tar() error {
 	r := tar.NewReader(m.content)
 	for {
 		h, err := r.Next()
-		if err == io.EOF {
-			return m.rest()
+		if err == io.EOF { // a compression has its checksum after it
+			_, err = io.Copy(zeros{}, m.content)
+			return err
 		}
 		if err != nil {
 			return fmt.Errorf("unpack: tar: the files from here on are not read: %w", err)
@@ -144,12 +145,6 @@ func (m *members) tar() error {
 			return err
 		}
 	}
-}
-
-// rest reads what is after the end of a tar, where a compression has its checksum.
-func (m *members) rest() error {
-	_, err := io.Copy(zeros{}, m.content)
-	return err
 }
 
 var errAfterEnd = errors.New("unpack: tar: there is data after its end, perhaps a second tar, which is not read; extract both with tar --ignore-zeros and read the folder")
@@ -177,11 +172,6 @@ func (m *members) zip() error {
 		return failed("zip", 0, err)
 	}
 	directory.left = math.MaxInt64
-	for _, c := range compressions {
-		if c.zip > 0 {
-			r.RegisterDecompressor(c.zip, func(in io.Reader) io.ReadCloser { return opened(c.open(in, m.content.window)) })
-		}
-	}
 	r.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	for _, b := range binaries {
 		if b.member != "" && slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == b.member }) {
@@ -211,18 +201,6 @@ func (m *members) zip() error {
 	}
 	return nil
 }
-
-// opened returns a reader that fails with err, if that is not nil.
-func opened(in io.ReadCloser, err error) io.ReadCloser {
-	if err != nil {
-		return io.NopCloser(failing{err})
-	}
-	return in
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // readerAt returns the container for access at any position: the file itself or, if it is
 // compressed, in another container or a stream, a temporary copy.

@@ -177,8 +177,8 @@ func (c *Content) Close() {
 }
 
 // open undoes the compressions of in, a member of the container outer or the file itself, and
-// reads the head of the content. The caller must close the content, even after an error. If the error is [ErrEmpty],
-// the content can still be read.
+// reads the head of the content. The caller must close the content, even after an error. If the
+// error is [ErrEmpty], the content can still be read.
 func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 	c := &Content{window: u.MaxWindow}
 	if outer != nil {
