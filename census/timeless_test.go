@@ -238,6 +238,10 @@ func TestElections(t *testing.T) {
 	if got := kinds(only); !slices.Equal(got, []census.Kind{census.KindDuplicate}) {
 		t.Errorf("findings %v", got)
 	}
+	early := timelessReport(t, append(slices.Clone(ids), objectid.MustParse("00000001bcf86cd799439011")))
+	if len(early.Timeline.Buckets) != 1 || early.Timeline.By != census.IntervalMinute {
+		t.Errorf("the timeline of an id of 1970 is %+v", early.Timeline)
+	}
 	ids = append(ids[:3], objectid.MustParse("7fffffffbcf86cd799439011"), objectid.MustParse("7fffffff0000000000000000"))
 	r := timelessReport(t, append(ids, run(0, 0, 50)...))
 	if got := kinds(r); !slices.Equal(got, []census.Kind{census.KindBound, census.KindFuture}) || r.Elections.IDs != 3 || r.Processes != 2 || r.TopProcesses[0].IDs != 50 || len(r.Timeline.Buckets) != 1 {

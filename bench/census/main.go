@@ -31,7 +31,7 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 7, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
-	only := flag.String("only", "", "measure only this: tables (of databases) or packed (files)")
+	only := flag.String("only", "", "measure only this: tables (of databases), packed (files) or memory")
 	read := flag.String("read", "", "only read this `file`, on all processors: what measuring compares with")
 	flag.Parse()
 	if *read != "" {
@@ -77,6 +77,8 @@ func measure(rounds, n int, only string) (string, error) {
 	switch only {
 	case "tables":
 		return measureTables(dir, oid, rounds)
+	case "memory":
+		return measureMemory(dir, oid, 3_000_000)
 	case "packed":
 		return results(dir, rounds, packed(oid, census, n/4))
 	}
@@ -118,7 +120,11 @@ func measure(rounds, n int, only string) (string, error) {
 		return "", err
 	}
 	tables, err := measureTables(dir, oid, rounds)
-	return body.String() + files + tables, err
+	if err != nil {
+		return "", err
+	}
+	memory, err := measureMemory(dir, oid, 3_000_000)
+	return body.String() + files + tables + "\n" + memory, err
 }
 
 // results runs the contests and returns their tables.
@@ -132,11 +138,6 @@ func results(dir string, rounds int, contests []contest) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
-	memory, err := measureMemory(dir, oid, 3_000_000)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(&body, "\n%s", memory)
 	return body.String(), nil
 }
 
