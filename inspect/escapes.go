@@ -84,7 +84,9 @@ var anchors = [...]struct {
 }{
 	{"=\n", func(text string, at int) (Match, bool) { return broken(text, at, at+2) }},
 	{"\r\n", func(text string, at int) (Match, bool) { return broken(text, at-1, at+2) }},
-	{"Buffer", bracketed}, {"Identifier", bracketed}, {"Value1", bracketed}, // of notations; words whose first letter is rare are found faster
+	{"Buffer", bracketed},
+	{"Identifier", bracketed},
+	{"Value1", bracketed}, // of notations; words whose first letter is rare are found faster
 }
 
 // bracketed returns the ObjectId in a notation that has text[at] between its brackets.

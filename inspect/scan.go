@@ -19,8 +19,8 @@ type Found struct {
 	// the first line of the document.
 	Line int
 
-	// Text is the id as it is written in the text. If the text has the bytes of the id in
-	// base64, Text is the id in its usual form. Scan also returns words that only look like
+	// Text is the id as it is written in the text. If the text does not have the digits of the id
+	// in a row, such as a list of its bytes, Text is the id in its usual form. Scan also returns words that only look like
 	// ids; [Inspect] refuses them.
 	Text string
 

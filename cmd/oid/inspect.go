@@ -25,7 +25,8 @@ import (
 var inspectHelp = `Show when an id was created and what its other bytes mean, and how certain that is.
 Give ids as arguments, or on standard input if there are no arguments or one is "-".
 
-An id may be bare, in quotes, ObjectId("...") or {"$oid":"..."}, and a line may have
+An id may be bare, in quotes, ObjectId("...") or {"$oid":"..."}, or as other programs print
+it, such as <Buffer 50 7f ...> of Node or the members of Java's ObjectId. A line may have
 several ids. The command also reads the _id of JSON documents: the output of
 mongoexport, an array, or the notation of the MongoDB shell. An ObjectId that stands
 alone may also be written as base64 of its bytes. Formats:
