@@ -187,7 +187,7 @@ func TestContainers(t *testing.T) {
 		t.Errorf("the form: %d %s", page.status, page.body)
 	}
 	wantProblem(t, r.do(t, "POST", "/v1/census", bytes.NewReader(upload(map[string]string{"notes.txt": "nothing"}))), 422, "notes.txt: unknown format")
-	wantProblem(t, r.do(t, "POST", "/v1/census", strings.NewReader("PAR1....")), 422, "type: duckdb")
+	wantProblem(t, r.do(t, "POST", "/v1/census", strings.NewReader("PAR1....")), 422, "type: python3")
 	many := map[string]string{}
 	for i := range 15_000 {
 		many[fmt.Sprint(i)] = ""

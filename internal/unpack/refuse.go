@@ -15,10 +15,10 @@ type binary struct {
 }
 
 var binaries = []binary{
-	{name: "Parquet", magic: "PAR1", command: `duckdb -csv -c "select _id from read_parquet('FILE')"`},
+	{name: "Parquet", magic: "PAR1", command: python("parquet")},
 	{name: "Avro", magic: "Obj\x01", command: "fastavro FILE"},
-	{name: "ORC", magic: "ORC", command: python("orc", "read_table")},
-	{name: "Arrow", magic: "ARROW1\x00", command: python("feather", "read_table")},
+	{name: "ORC", magic: "ORC", command: python("orc")},
+	{name: "Arrow", magic: "ARROW1\x00", command: python("feather")},
 	{name: "an Excel file", member: "xl/workbook.xml", command: "xlsx2csv FILE"},
 	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: bsdtar},
@@ -43,9 +43,9 @@ const (
 
 const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
 
-// python returns the command for a format that package pyarrow reads.
-func python(module, read string) string {
-	return `python3 -c "import pyarrow.` + module + ` as m, pyarrow.csv as c; c.write_csv(m.` + read + `('FILE', columns=['_id']), '/dev/stdout')"`
+// python returns the command for a format that package pyarrow reads. Ids may be bytes there.
+func python(module string) string {
+	return `python3 -c "import pyarrow.` + module + ` as m; [print(v.hex() if type(v) is bytes else v) for v in m.read_table('FILE', columns=['_id'])['_id'].to_pylist()]"`
 }
 
 // weakMagic is the length of a magic that BSON may begin with, too: the length of a document.
@@ -103,7 +103,7 @@ func (o *Options) refusal(b binary, file string) error {
 	case command == bsdtar && !isCensus:
 		command = asText
 	}
-	name := quoted(file)
+	name := quoted(strings.TrimSuffix(file, "/toc.dat")) // pg_restore reads the folder
 	if strings.Contains(command, "'FILE'") {
 		if name = strings.Trim(name, "'"); strings.ContainsAny(name, "'\"$`\\") {
 			name = "FILE" // quotes within quotes are hard to read

@@ -3,11 +3,16 @@ package unpack_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/internal/unpack"
 )
 
@@ -19,7 +24,7 @@ func TestRefused(t *testing.T) {
 		"7z": "bsdtar --format 7zip -cf F log", "cpio": "bsdtar --format cpio -cf F log", "compress": "compress -f -c log > F", "lzip": "lzip -c log > F",
 		"lzma": "xz --format=lzma -c log > F", "text in UTF-16": "iconv -t UTF-16 log > F", "big-endian": "(printf '\\xfe\\xff'; iconv -t UTF-16BE log) > F",
 		"encrypted": "zip -q -P secret F.zip log && mv F.zip F", "compressed with method 12 of zip": "zip -q -Z bzip2 F.zip log && mv F.zip F", "not text": "(head -c 70000 /dev/urandom; echo; cat log) > F",
-		"a data file of mongod": "printf '\\x41\\xd8\\x01\\x00\\x01\\x00\\x00\\x00' > F", "Parquet": "echo PAR1 > F", "an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
+		"a data file of mongod": "printf '\\x41\\xd8\\x01\\x00\\x01\\x00\\x00\\x00' > F", "an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "log"), []byte(strings.Repeat(line, 50)), 0o644); err != nil {
@@ -38,7 +43,7 @@ func TestRefused(t *testing.T) {
 			!strings.HasPrefix(then, "oid census") || strings.Contains(command, "FILE") {
 			t.Errorf("%s: %s", name, text)
 		}
-		if !strings.Contains("mongodump duckdb xlsx2csv", strings.Fields(command)[0]) {
+		if !strings.Contains("mongodump xlsx2csv", strings.Fields(command)[0]) {
 			command = strings.Replace(command, "unzip", "unzip -P secret", 1)
 			if strings.Contains(command, "bsdtar") {
 				command += " | tar xO"
@@ -49,11 +54,51 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"o.parquet": `read_parquet('o.parquet')"`, "it's": "read_parquet('FILE')", "standard input": "read_parquet('FILE')", "": "read_parquet('FILE')", "an order": `read_parquet('an order')"`,
+		"o.parquet": `read_table('o.parquet', `, "it's": "read_table('FILE', ", "standard input": "read_table('FILE', ", "": "read_table('FILE', ", "an order": `read_table('an order', `,
 	} {
 		if _, err := walkText([]byte("PAR1...."), unpack.Options{Name: name}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}
+	}
+}
+
+// TestRefusedTables runs the commands in the errors for files of pyarrow. Their ids are text, bytes,
+// and objects with the text, as Spark writes them.
+func TestRefusedTables(t *testing.T) {
+	if exec.Command("python3", "-c", "import pyarrow").Run() != nil {
+		testenv.Missing(t, "pyarrow is not installed: pip install pyarrow")
+	}
+	const hex = "507f1f77bcf86cd799439011"
+	write := map[string]string{
+		"Parquet": "import pyarrow.parquet as m; m.write_table(t, 'F')", "ORC": "import pyarrow.orc as m; m.write_table(t, 'F')", "Arrow": "import pyarrow.feather as m; m.write_feather(t, 'F')",
+	}
+	for _, format := range slices.Sorted(maps.Keys(write)) {
+		for values, want := range map[string]string{
+			`pa.array(["` + hex + `"])`:                               hex + "\n",
+			`pa.array([bytes.fromhex("` + hex + `")])`:                hex + "\n",
+			`pa.array([{"oid": "` + hex + `"}])`:                      "{'oid': '" + hex + "'}\n",
+			`pa.array([bytes.fromhex("` + hex + `")], pa.binary(12))`: hex + "\n",
+		} {
+			if format == "ORC" && strings.Contains(values, "binary(12)") {
+				continue // ORC has no such type
+			}
+			folder := t.TempDir()
+			data := shell(t, folder, "python3 -c '"+"import pyarrow as pa; t = pa.table({\"_id\": "+values+"}); "+strings.ReplaceAll(write[format], "'", `"`)+"'; cat F")
+			_, wrong := walkText(data, unpack.Options{Name: "F", Then: "oid census"})
+			_, command, ok := strings.Cut(fmt.Sprint(wrong), "this: it is "+format+"; type: ")
+			command, _, _ = strings.Cut(command, " | ")
+			if out := shell(t, folder, command); !ok || string(out) != want {
+				t.Errorf("%s of %s: %v: %q, want %q", format, values, wrong, out, want)
+			}
+		}
+	}
+}
+
+// A dump of pg_dump may be a folder, which pg_restore reads, not its file toc.dat.
+func TestRefusedFolder(t *testing.T) {
+	o := unpack.Options{Name: "dumps/a shop/toc.dat", Then: "oid census"}
+	if err := o.Refuse([]byte("PGDMP\x01\x0e"), o.Name); err == nil || !strings.HasSuffix(err.Error(), "; type: pg_restore -f - 'dumps/a shop' | oid census --grep") {
+		t.Error(err)
 	}
 }
 
