@@ -58,7 +58,7 @@ type kindTexts struct {
 var kinds = []kindTexts{
 	{
 		KindDuplicate, "ids", "id occurs more than once", "ids occur more than once",
-		"An _id is unique within a collection. Either the same source was given twice, parts of an export overlap, two processes created the same ids, or one process created more than 16,777,216 ids in a second. Compare the documents before one replaces the other.",
+		"An _id is unique within a collection. Either the same source was given twice, parts of an export overlap, the file keeps every change of a document, as an oplog or a file of NeDB does, two processes created the same ids, or one process created more than 16,777,216 ids in a second. Compare the documents before one replaces the other.",
 	},
 	{
 		KindSharedValue, "processes", "process value was used by several processes at the same time", "process values were used by several processes at the same time",

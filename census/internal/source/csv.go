@@ -110,6 +110,9 @@ func columnHint(text []byte) string {
 			}
 		}
 		for name, f := range b.Places {
+			if strings.HasPrefix(name, "-") || new(Batch).addPasted(name, 0) {
+				continue // a comment of SQL, or a row of values
+			}
 			if f.Values > most || f.Values == most && name < hint {
 				most, hint = f.Values, name
 			}

@@ -111,6 +111,8 @@ func TestPlaces(t *testing.T) {
 		"n,ref\n1," + idA + "\n":                               `; the column "ref" has 1 id: write --column ref`,
 		"n\tits ref\n1\t" + idA + "\n2\t" + idB:                `; the column "its ref" has 2 ids: write --column 'its ref'`,
 		"op;after\nc;\"{\"\"_id\"\": \"\"" + idA + "\"\"}\"\n": `; the column "after._id" has 1 id: write --column after._id`,
+		"--\n-- Dump\n--\nid\tn\n" + idA + "\t1\n":             `or a list of ids`,
+		idA + "\t1\n" + idB + "\t2\n":                          `or a list of ids`,
 	} {
 		if _, err := read(t, strings.NewReader(text), nil); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
