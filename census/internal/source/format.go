@@ -77,7 +77,7 @@ var readers = []reader{
 		sign:  func(data []byte, _ string) bool { return new(Batch).addPasted(short(firstLine(data)), 0) },
 		parse: func(*Input) blockParser { return parseList }, cut: betweenLines,
 	},
-	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenIDs},
+	{format: Grep, unit: "line", parse: textParser, cut: betweenIDs},
 }
 
 // jsonLineReader is for JSON with one document per line.

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/oidkit/oid/inspect"
@@ -41,6 +42,23 @@ func parseText(block []byte, b *Batch) {
 		b.addHex([]byte(m.ID), place)
 	}
 	b.Documents = place + uint32(bytes.Count(block[line:], []byte{'\n'}))
+}
+
+// maxCutRunes is how many bytes of characters may be cut off at the ends of a block.
+const maxCutRunes = 2 * (utf8.UTFMax - 1)
+
+// textParser returns the parser for a text. In a dump of mysqldump, ids of binary columns are
+// bytes, which are not text. The parser adds a problem if a block has such bytes.
+func textParser(s *Input) blockParser {
+	if head := s.text.Head; !bytes.Contains(head, []byte("-- MySQL dump ")) && !bytes.Contains(head, []byte("-- MariaDB dump ")) {
+		return parseText
+	}
+	return func(block []byte, b *Batch) {
+		parseText(block, b)
+		if len(block)-len(bytes.ToValidUTF8(block, nil)) > maxCutRunes {
+			b.addProblem(0, "binary values, in which no ids can be found: repeat mysqldump with --hex-blob")
+		}
+	}
 }
 
 // isHex is true for the hexadecimal digits.
