@@ -2,7 +2,6 @@ package unpack
 
 import (
 	"compress/bzip2"
-	"errors"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -15,31 +14,24 @@ import (
 type compression struct {
 	name, ending string
 	magics       []string
-	hasWindow    bool // of the size that the data asks for
-	open         func(in io.Reader, window uint64) (io.ReadCloser, error)
+	hasWindow    bool                                                 // of the size that the data asks for
+	open         func(in io.Reader, window uint64) (io.Reader, error) // an io.Closer, too, if it must be closed
 }
 
 var compressions = []compression{
-	{"gzip", ".gz", []string{"\x1f\x8b\x08"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(in) }},
+	{"gzip", ".gz", []string{"\x1f\x8b\x08"}, false, func(in io.Reader, _ uint64) (io.Reader, error) { return gzip.NewReader(in) }},
 	// pzstd writes a frame for itself first.
-	{"zstd", ".zst", []string{"\x28\xb5\x2f\xfd", "\x50\x2a\x4d\x18"}, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
+	{"zstd", ".zst", []string{"\x28\xb5\x2f\xfd", "\x50\x2a\x4d\x18"}, true, func(in io.Reader, window uint64) (io.Reader, error) {
 		d, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(window), zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}
 		return d.IOReadCloser(), nil
 	}},
-	{"xz", ".xz", []string{"\xfd7zXZ\x00"}, true, func(in io.Reader, window uint64) (io.ReadCloser, error) {
-		d, err := xz.NewReader(in, uint32(window))
-		return io.NopCloser(d), err
-	}},
-	{"bzip2", ".bz2", []string{bzip2Magic + "1AY&SY", bzip2Magic + "\x17\x72\x45\x38\x50\x90"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
-		return io.NopCloser(bzip2.NewReader(in)), nil
-	}},
+	{"xz", ".xz", []string{"\xfd7zXZ\x00"}, true, func(in io.Reader, window uint64) (io.Reader, error) { return xz.NewReader(in, uint32(window)) }},
+	{"bzip2", ".bz2", []string{bzip2Magic + "1AY&SY", bzip2Magic + "\x17\x72\x45\x38\x50\x90"}, false, func(in io.Reader, _ uint64) (io.Reader, error) { return bzip2.NewReader(in), nil }},
 	// The second magic is that of old versions and of the Linux kernel.
-	{"lz4", ".lz4", []string{"\x04\x22\x4d\x18", "\x02\x21\x4c\x18"}, false, func(in io.Reader, _ uint64) (io.ReadCloser, error) {
-		return io.NopCloser(lz4.NewReader(in)), nil
-	}},
+	{"lz4", ".lz4", []string{"\x04\x22\x4d\x18", "\x02\x21\x4c\x18"}, false, func(in io.Reader, _ uint64) (io.Reader, error) { return lz4.NewReader(in), nil }},
 }
 
 // bzip2Magic has a question mark for the level, a digit.
@@ -68,9 +60,4 @@ func matches(head []byte, magic string) bool {
 		}
 	}
 	return true
-}
-
-// isWindow reports whether err says that data asks for too large a window.
-func isWindow(err error) bool {
-	return errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded)
 }

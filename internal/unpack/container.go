@@ -80,9 +80,8 @@ type members struct {
 	kind    *container
 	path    string // of the container in the file
 	use     func(path string, c *Content, err error) error
-	seen    map[string]bool
-	read    int   // how many members were used
-	stop    error // of use
+	seen    map[string]bool // the names of the members that were used
+	stop    error           // of use
 }
 
 // add uses a member, unless its name begins with a dot. It returns an error if no more
@@ -105,17 +104,13 @@ func (m *members) add(name string, in io.Reader, unpacked func(int) error, err e
 		err = fmt.Errorf("unpack: an earlier file in the %s has the same name; only that one is read. To read only the last one, extract the files and read the folder", m.kind.name)
 	}
 	m.seen[name] = true
-	m.read++
 	name = phrase.Shown(strings.ToValidUTF8(name, "\ufffd")) // it is part of errors and reports
-	full := name
-	if m.path != "" {
-		full = m.path + Within + name
-	}
+	full := strings.TrimPrefix(m.path+Within+name, Within)
 	if err != nil {
 		m.stop = m.use(full, nil, err)
 		return m.stop
 	}
-	l := &layer{Reader: in, unpacking: m.unpacking, name: m.kind.name, depth: m.content.depth + 1, window: m.content.window, unpacked: unpacked}
+	l := &layer{Reader: in, unpacking: m.unpacking, name: m.kind.name, depth: m.content.depth + 1, unpacked: unpacked}
 	if m.stop = m.walk(l, full, m.content, m.use); m.stop == nil {
 		_ = l.Close() // a goroutine may still read ahead
 	}
@@ -169,7 +164,7 @@ func (m *members) zip() error {
 	directory := &limitedAt{in, maxDirectory}
 	r, err := zip.NewReader(directory, size)
 	if err != nil {
-		return failed("zip", 0, err)
+		return failed("zip", err)
 	}
 	directory.left = math.MaxInt64
 	r.RegisterDecompressor(zip.Deflate, flate.NewReader)
@@ -185,11 +180,11 @@ func (m *members) zip() error {
 		in, err := f.Open()
 		switch {
 		case f.Flags&1 != 0:
-			err = m.refusal(binary{name: "encrypted", command: "unzip -p FILE " + quoted(f.Name)}, cmp.Or(m.path, m.Name))
+			err = m.refusal(binary{name: "encrypted", command: "unzip -p FILE " + phrase.Argument(f.Name)}, cmp.Or(m.path, m.Name))
 		case err == zip.ErrAlgorithm:
 			err = m.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: bsdtar}, cmp.Or(m.path, m.Name))
 		case err != nil:
-			err = failed("zip", 0, err)
+			err = failed("zip", err)
 		}
 		stop := m.add(f.Name, in, m.Unpacked, err)
 		if in != nil {
@@ -205,12 +200,12 @@ func (m *members) zip() error {
 // readerAt returns the container for access at any position: the file itself or, if it is
 // compressed, in another container or a stream, a temporary copy.
 func (m *members) readerAt() (in io.ReaderAt, size int64, done func(), err error) {
-	if f, ok := m.packed.Reader.(interface {
+	if f, ok := m.in.(interface {
 		io.ReaderAt
 		Stat() (fs.FileInfo, error)
 	}); ok && m.content.depth == 0 {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			m.packed.n.Store(info.Size())
+			m.sizes[0].Store(info.Size())
 			return f, info.Size(), func() {}, nil
 		}
 	}

@@ -3,6 +3,8 @@ package unpack
 import (
 	"fmt"
 	"strings"
+
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 // binary is a format that is neither text nor unpacked here.
@@ -15,10 +17,10 @@ type binary struct {
 }
 
 var binaries = []binary{
-	{name: "Parquet", magic: "PAR1", command: python("parquet")},
-	{name: "Avro", magic: "Obj\x01", command: "fastavro FILE"},
-	{name: "ORC", magic: "ORC", command: python("orc")},
-	{name: "Arrow", magic: "ARROW1\x00", command: python("feather")},
+	{name: "Parquet", magic: "PAR1", command: arrow("parquet")},
+	{name: "Avro", magic: "Obj\x01", command: python("fastavro", "(r['_id'] for r in m.reader(open('FILE', 'rb')))")},
+	{name: "ORC", magic: "ORC", command: arrow("orc")},
+	{name: "Arrow", magic: "ARROW1\x00", command: arrow("feather")},
 	{name: "an Excel file", member: "xl/workbook.xml", command: "xlsx2csv FILE"},
 	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: bsdtar},
@@ -43,9 +45,15 @@ const (
 
 const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
 
-// python returns the command for a format that package pyarrow reads. Ids may be bytes there.
-func python(module string) string {
-	return `python3 -c "import pyarrow.` + module + ` as m; [print(v.hex() if type(v) is bytes else v) for v in m.read_table('FILE', columns=['_id'])['_id'].to_pylist()]"`
+// python returns the command that writes values, an expression with module m, one per line: bytes
+// as hexadecimal digits, and lists and objects as documents of JSON.
+func python(module, values string) string {
+	return `python3 -c "import json, ` + module + ` as m; [print(v.hex() if type(v) is bytes else v if type(v) is str else json.dumps({'_id': v}, default=bytes.hex)) for v in ` + values + `]"`
+}
+
+// arrow returns the command for a format that package pyarrow reads.
+func arrow(module string) string {
+	return python("pyarrow."+module, "m.read_table('FILE', columns=['_id'])['_id'].to_pylist()")
 }
 
 // weakMagic is the length of a magic that BSON may begin with, too: the length of a document.
@@ -80,7 +88,7 @@ func (o *Options) Refuse(head []byte, file string) error {
 		return nil
 	}
 	err := o.refusal(binary{name: "not text", command: "strings -n 24 FILE", grep: true}, file)
-	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, quoted(file))
+	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, argument(file))
 }
 
 // Text may have fewControl control characters besides those in isText, and one more in
@@ -103,7 +111,7 @@ func (o *Options) refusal(b binary, file string) error {
 	case command == bsdtar && !isCensus:
 		command = asText
 	}
-	name := quoted(strings.TrimSuffix(file, "/toc.dat")) // pg_restore reads the folder
+	name := argument(strings.TrimSuffix(file, "/toc.dat")) // pg_restore reads the folder
 	if strings.Contains(command, "'FILE'") {
 		if name = strings.Trim(name, "'"); strings.ContainsAny(name, "'\"$`\\") {
 			name = "FILE" // quotes within quotes are hard to read
@@ -119,15 +127,10 @@ func (r refused) Error() string { return string(r) }
 
 func (refused) Unwrap() error { return ErrFormat }
 
-// quoted returns the name of a file for a shell.
-func quoted(name string) string {
+// argument returns the name of a file for a shell.
+func argument(name string) string {
 	if name == "" || name == "-" || name == "standard input" {
 		return "FILE"
 	}
-	if strings.Trim(name, shellSafe) == "" {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	return phrase.Argument(name)
 }
-
-const shellSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"

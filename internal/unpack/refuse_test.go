@@ -76,7 +76,8 @@ func TestRefusedTables(t *testing.T) {
 		for values, want := range map[string]string{
 			`pa.array(["` + hex + `"])`:                               hex + "\n",
 			`pa.array([bytes.fromhex("` + hex + `")])`:                hex + "\n",
-			`pa.array([{"oid": "` + hex + `"}])`:                      "{'oid': '" + hex + "'}\n",
+			`pa.array([{"oid": "` + hex + `"}])`:                      `{"_id": {"oid": "` + hex + `"}}` + "\n",
+			`pa.array([["` + hex + `"]])`:                             `{"_id": ["` + hex + `"]}` + "\n",
 			`pa.array([bytes.fromhex("` + hex + `")], pa.binary(12))`: hex + "\n",
 		} {
 			if format == "ORC" && strings.Contains(values, "binary(12)") {

@@ -24,6 +24,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
 )
 
 var (
@@ -71,38 +74,28 @@ type Options struct {
 // unpacking is the state of one call of Walk or Text.
 type unpacking struct {
 	Options
-	peek    int // how many bytes of each layer are waited for
-	packed  counted
-	sizes   [maxNested + 1]int64  // bytes unpacked so far, by layer
-	members int                   // of all containers
-	limit   atomic.Pointer[error] // the first error about a bound, which ends all reading
+	in      io.Reader
+	peek    int                         // how many bytes of each layer are waited for
+	sizes   [maxNested + 1]atomic.Int64 // bytes read so far, by layer; decoders read in goroutines
+	members int                         // of all containers
+	limit   atomic.Pointer[error]       // the first error about a bound, which ends all reading
 }
 
 func newUnpacking(in io.Reader, o Options, peek int) *unpacking {
 	o.MaxWindow, o.FreeExpansion = cmp.Or(o.MaxWindow, maxWindow), cmp.Or(o.FreeExpansion, freeExpansion)
-	return &unpacking{Options: o, peek: peek, packed: counted{Reader: in}}
+	return &unpacking{Options: o, peek: peek, in: in}
 }
 
-// counted counts the bytes read from a reader. The count is atomic because decoders read in
-// goroutines of their own.
-type counted struct {
-	io.Reader
-	n atomic.Int64
-}
+// file returns the bytes of the file.
+func (u *unpacking) file() *layer { return &layer{Reader: u.in, unpacking: u} }
 
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-// layer is the content of compressed data or of a member of a container.
+// layer is the content of the file, at depth 0, of compressed data or of a member of a
+// container.
 type layer struct {
 	io.Reader
 	*unpacking
 	name     string
 	depth    int
-	window   uint64                // of the decoder
 	unpacked func(bytes int) error // or nil
 
 	mu     sync.Mutex
@@ -116,39 +109,35 @@ func (l *layer) Read(p []byte) (int, error) {
 		return 0, fs.ErrClosed
 	}
 	n, err := l.Reader.Read(p)
-	size := &l.sizes[l.depth]
-	*size += int64(n)
+	size := l.sizes[l.depth].Add(int64(n))
+	var stop error
 	if l.unpacked != nil {
-		if stop := l.unpacked(n); stop != nil {
-			return n, l.exceeded(stop)
-		}
+		stop = l.unpacked(n)
+	}
+	if size > l.FreeExpansion && size/maxExpansion > l.sizes[0].Load() {
+		stop = fmt.Errorf("unpack: %s: the data expands to more than %d times its size; if you trust it, unpack it first", l.name, maxExpansion)
 	}
 	switch {
-	case *size > l.FreeExpansion && *size/maxExpansion > l.packed.n.Load():
-		return n, l.exceeded(fmt.Errorf("unpack: %s: the data expands to more than %d times its size; if you trust it, unpack it first", l.name, maxExpansion))
-	case err == nil, err == io.EOF:
+	case stop != nil:
+		l.limit.CompareAndSwap(nil, &stop)
+		return n, stop
+	case err == nil, err == io.EOF, l.depth == 0:
 		return n, err
 	}
-	return n, failed(l.name, l.window, err)
+	return n, failed(l.name, err)
 }
 
-// failed returns err with the name of the format. window is how much memory a decoder may use.
-func failed(name string, window uint64, err error) error {
+// failed returns err with the name of the format.
+func failed(name string, err error) error {
 	switch {
 	case err == io.ErrUnexpectedEOF:
 		return fmt.Errorf("unpack: %s: the data ends early", name)
-	case isWindow(err):
-		return fmt.Errorf("unpack: %s: decompressing takes more than the %d MiB of memory that are allowed; decompress it first", name, window>>20)
+	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("unpack: %s: decompressing takes more memory than is allowed; decompress it first", name)
 	case strings.Contains(err.Error(), name):
 		return fmt.Errorf("unpack: %w", err)
 	}
 	return fmt.Errorf("unpack: %s: %w", name, err)
-}
-
-// exceeded ends all reading with an error about a bound.
-func (u *unpacking) exceeded(err error) error {
-	u.limit.CompareAndSwap(nil, &err)
-	return err
 }
 
 // Close waits for Read to return. Later calls of Read fail.
@@ -205,10 +194,12 @@ func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 		c.depth++
 		opened, err := format.open(c.Reader, c.window)
 		if err != nil {
-			return c, fmt.Errorf("stopped at byte 0: %w", failed(format.name, c.window, err))
+			return c, fmt.Errorf("stopped at byte 0: %w", failed(format.name, err))
 		}
-		c.opened = append(c.opened, opened)
-		in = &layer{Reader: opened, unpacking: u, name: format.name, depth: c.depth, window: c.window, unpacked: u.Unpacked}
+		if closer, ok := opened.(io.Closer); ok {
+			c.opened = append(c.opened, closer)
+		}
+		in = &layer{Reader: opened, unpacking: u, name: format.name, depth: c.depth, unpacked: u.Unpacked}
 		if format.hasWindow {
 			c.window /= innerWindow
 		}
@@ -223,7 +214,7 @@ var errNested = fmt.Errorf("%w: more than %d compressions and containers around 
 // an error, Walk returns that error at once.
 func Walk(in io.Reader, o Options, use func(path string, c *Content, err error) error) error {
 	u := newUnpacking(in, o, prefixSize)
-	return u.walk(&u.packed, "", nil, use)
+	return u.walk(u.file(), "", nil, use)
 }
 
 // walk is Walk for in, which has the given path in the file, in the container outer.
@@ -243,7 +234,7 @@ func (u *unpacking) walk(in io.Reader, path string, outer *Content, use func(pat
 	defer c.Close()
 	m := &members{unpacking: u, content: c, kind: kind, path: path, use: use, seen: map[string]bool{}}
 	err = kind.walk(m)
-	if m.stop == nil && (err != nil || m.read == 0) {
+	if m.stop == nil && (err != nil || len(m.seen) == 0) {
 		m.stop = use(path, nil, cmp.Or(err, fmt.Errorf("unpack: the %s has no files to read", kind.name)))
 	}
 	return m.stop
@@ -262,7 +253,7 @@ type text struct {
 
 func (t *text) Read(p []byte) (int, error) {
 	if t.content == nil {
-		t.content, t.err = t.open(&t.packed, nil)
+		t.content, t.err = t.open(t.file(), nil)
 		if t.err == nil {
 			t.err = t.Refuse(t.content.Head, t.Name)
 		}
