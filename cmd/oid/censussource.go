@@ -150,6 +150,30 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 	return r
 }
 
+// live returns an opener of documents, for each of which write calls Write once.
+func (r *censusReader) live(write func(context.Context, io.Writer) error) func(context.Context) (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error { return write(ctx, &counting{Writer: w, progress: r.progress}) }), nil
+	}
+}
+
+// counting shows the progress of documents.
+type counting struct {
+	io.Writer
+	*progress
+	n int64
+}
+
+// countedTogether is how many documents are written between two updates of the progress.
+const countedTogether = 1000
+
+func (c *counting) Write(doc []byte) (int, error) {
+	if c.n++; c.n%countedTogether == 0 {
+		c.count(countedTogether)
+	}
+	return c.Writer.Write(doc)
+}
+
 // totalSize returns how much there is to read: in documents if all parts have an estimate of
 // their number, else in bytes. It returns -1 if neither is known.
 func totalSize(parts []part) (total int64, isBytes bool) {

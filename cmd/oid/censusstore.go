@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"net/url"
@@ -56,7 +55,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	}
 	s, err := where.openToRead(ctx)
 	if err != nil {
-		return nil, inOneLine(foreign(ctx, where.given(), collection, err))
+		return nil, foreign(ctx, where.given(), collection, err)
 	}
 	r.databases = append(r.databases, s)
 	if !whole {
@@ -64,12 +63,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	}
 	names, err := s.Collections(ctx)
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("the database %s has no collections", database)
-		if m, ok := s.(*mongostore.Store); ok {
-			if databases, err2 := m.Databases(ctx); err2 == nil {
-				err = fmt.Errorf("%w; the server has the databases %s", err, table.List(databases))
-			}
-		}
+		err = noCollections(ctx, s)
 	}
 	for _, name := range names {
 		parts = append(parts, r.collectionPart(ctx, p, where, s, database+"."+name, name))
@@ -91,15 +85,13 @@ func (r *censusReader) collectionPart(ctx context.Context, p part, where *storeF
 	if m, ok := s.(*mongostore.Store); ok {
 		p.documents = m.Estimate(ctx, collection)
 	}
-	p.open = func(ctx context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error {
-			n, err := r.find(ctx, s, collection, w)
-			if n == 0 && err == nil {
-				err = inOneLine(missing(ctx, where, s, collection))
-			}
-			return err
-		}), nil
-	}
+	p.open = r.live(func(ctx context.Context, w io.Writer) error {
+		n, err := r.find(ctx, s, collection, w)
+		if n == 0 && err == nil {
+			err = missing(ctx, where, s, collection)
+		}
+		return err
+	})
 	return p
 }
 
@@ -157,15 +149,9 @@ func (r *censusReader) write(w io.Writer, docs, whole iter.Seq2[bson.Raw, error]
 		if _, err := w.Write(doc); err != nil {
 			return n, err
 		}
-		if n%countedTogether == 0 {
-			r.progress.count(countedTogether)
-		}
 	}
 	return n, nil
 }
-
-// countedTogether is how many documents are read between two updates of the progress.
-const countedTogether = 1000
 
 // splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into the URL of a store, the
 // database and the collection. The collection is empty in mongodb://HOST/DATABASE.

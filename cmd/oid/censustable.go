@@ -14,6 +14,7 @@ import (
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/store"
 )
 
@@ -45,11 +46,11 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 	if err := r.checkLive(p.name); err != nil {
 		return nil, err
 	}
-	var tables []table.Table
 	db, err := table.Open(ctx, url)
-	if err == nil {
+	if err != nil {
+		db = &table.Database{}
+	} else {
 		r.databases = append(r.databases, db)
-		tables, err = db.Tables(ctx)
 	}
 	// If a table has the name, it does not matter why the store cannot be opened.
 	var collections []string
@@ -66,11 +67,12 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 			err = cmp.Or(err, storeErr)
 		}
 	}
-	if name == "" && len(tables)+len(collections) == 1 {
-		name = strings.Join(append(each.Of(tables, table.Table.String), collections...), "")
+	all := append(each.Of(db.Tables, table.Table.String), collections...)
+	if name == "" && len(all) == 1 {
+		name = all[0]
 		p.name += "#" + name
 	}
-	found, where := table.Named(tables, name), nameOf(url)
+	found, where := db.Named(name), nameOf(url)
 	isCollection := slices.Contains(collections, name)
 	switch {
 	case len(found) > 1:
@@ -83,14 +85,12 @@ func (r *censusReader) databaseParts(ctx context.Context, p part, url, name stri
 		return r.tablePart(ctx, p, db, found[0])
 	case err != nil:
 		return nil, err
+	case len(all) == 0:
+		return nil, errors.New("the database has no tables")
 	case name == "":
-		example := append(each.Of(tables, table.Table.String), collections...)
-		if len(example) == 0 {
-			return nil, fmt.Errorf("the database has no tables")
-		}
-		return nil, usagef("%s has %s; choose one, as in oid census %s", where, contents(tables, collections), shellWord(where+"#"+example[0]))
+		return nil, usagef("%s has %s; choose one, as in oid census %s", where, contents(db.Tables, collections), phrase.Argument(where+"#"+all[0]))
 	}
-	return nil, fmt.Errorf("there is no table or collection %q; the database has %s", name, contents(tables, collections))
+	return nil, fmt.Errorf("there is no table or collection %q; the database has %s", name, contents(db.Tables, collections))
 }
 
 // tablePart returns p for a table.
@@ -106,9 +106,7 @@ func (r *censusReader) tablePart(ctx context.Context, p part, db *table.Database
 	p.name += ", column " + column.Name
 	p.live = &census.Live{Name: p.name, IsTable: true, Repeats: !column.Identifies()}
 	p.documents = db.Estimate(ctx, t)
-	p.open = func(ctx context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error { return db.Read(ctx, t, column, w, r.progress.count) }), nil
-	}
+	p.open = r.live(func(ctx context.Context, w io.Writer) error { return db.Read(ctx, t, column, w) })
 	return []part{p}, nil
 }
 
@@ -121,11 +119,5 @@ func contents(tables []table.Table, collections []string) string {
 	if len(collections) > 0 {
 		parts = append(parts, "the collections "+table.List(collections))
 	}
-	if parts == nil {
-		return "no tables"
-	}
 	return strings.Join(parts, " and ")
 }
-
-// shellWord returns text in quotes, as one word for a shell.
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

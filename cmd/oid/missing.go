@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/oidkit/oid/cmd/oid/internal/table"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"
 )
@@ -40,11 +40,23 @@ func missing(ctx context.Context, where *storeFlag, s store.Store, collection st
 	case slices.Contains(names, collection):
 		return nil
 	case len(names) == 0:
-		err = fmt.Errorf("there is no collection %q: the store has no collections", collection)
+		err = fmt.Errorf("there is no collection %q: %w", collection, noCollections(ctx, s))
 	default:
 		err = fmt.Errorf("there is no collection %q; the store has the collections %s", collection, table.List(names))
 	}
 	return withTables(ctx, where.given(), collection, err)
+}
+
+// noCollections returns the error for a store without collections. If it is a database of
+// MongoDB, the error lists the databases of the server.
+func noCollections(ctx context.Context, s store.Store) error {
+	err := errors.New("the database has no collections")
+	if m, ok := s.(*mongostore.Store); ok {
+		if databases, err2 := m.Databases(ctx); err2 == nil {
+			err = fmt.Errorf("%w; the server has the databases %s", err, table.List(databases))
+		}
+	}
+	return err
 }
 
 // foreign adds to an error that wraps [store.ErrForeign] how the tables of the database can be
@@ -56,48 +68,25 @@ func foreign(ctx context.Context, url, name string, err error) error {
 	return withTables(ctx, url, name, err)
 }
 
+// withTables adds to err how the ids of a table are read, and how rows are selected by time.
 func withTables(ctx context.Context, url, name string, err error) error {
-	if !table.IsURL(url) {
-		return err
-	}
 	db, openErr := table.Open(ctx, url)
 	if openErr != nil {
 		return err
 	}
 	defer db.Close()
-	tables, listErr := db.Tables(ctx)
-	if listErr != nil || len(tables) == 0 {
+	if len(db.Tables) == 0 {
 		return err
 	}
-	t := tables[0]
-	if found := table.Named(tables, name); found != nil {
+	t := db.Tables[0]
+	if found := db.Named(name); found != nil {
 		t = found[0]
 	}
-	err = fmt.Errorf("%w\nthe database has the tables %s, which are no store of oid", err, table.List(tables))
+	err = fmt.Errorf("%w; the database has the tables %s, which are no store of oid; for the ids of one write oid census %s",
+		err, table.List(db.Tables), phrase.Argument(nameOf(url)+"#"+t.String()))
 	if column, columnErr := db.Column(ctx, t, ""); columnErr == nil {
-		from := db.ForSQL(t.Name)
-		client := "sqlite3 " + shellWord(strings.TrimPrefix(url, "sqlite:"))
-		if t.Schema != "" {
-			from, client = db.ForSQL(t.Schema)+"."+from, "psql "+shellWord(nameOf(url))+" -c"
-		}
 		language, name := db.Condition(column)
-		if strings.Contains(name, `"`) {
-			name = shellWord(name)
-		}
-		err = fmt.Errorf("%w; to query one:\n  %s \"SELECT * FROM %s WHERE $(oid range --since 7d --for %s --column %s)\"", err, client, strings.ReplaceAll(from, `"`, `\"`), language, name)
+		err = fmt.Errorf("%w, for the condition of a query oid range --since 7d --for %s --column %s", err, language, phrase.Argument(name))
 	}
-	return fmt.Errorf("%w\nto analyse the ids of one:\n  oid census %s", err, shellWord(nameOf(url)+"#"+t.String()))
-}
-
-// inOneLine shortens an error of missing or foreign for a report: to its first line and its last
-// command.
-func inOneLine(err error) error {
-	if err == nil {
-		return nil
-	}
-	lines := strings.Split(err.Error(), "\n")
-	if len(lines) == 1 {
-		return err
-	}
-	return fmt.Errorf("%s; for a table write %s", lines[0], strings.TrimSpace(lines[len(lines)-1]))
+	return err
 }

@@ -158,7 +158,7 @@ func TestStoreCommandsRefuse(t *testing.T) {
 			t.Errorf("oid %.80q: %d, %.80q, %.300q, want %d, nothing, %q", test.args, got.code, got.out, got.err, test.code, test.err)
 		}
 	}
-	if got := oid(t, "", "find", "c", "--count"); got.code != 1 || !strings.Contains(got.err, "the store has no collections") {
+	if got := oid(t, "", "find", "c", "--count"); got.code != 1 || !strings.Contains(got.err, "the database has no collections") {
 		t.Errorf("afterwards: %+v", got)
 	}
 }

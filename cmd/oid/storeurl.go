@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/cmd/oid/internal/table"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/mongostore"
@@ -144,7 +145,7 @@ func (f *storeFlag) engine() (*storeEngine, error) {
 	e := storeEngineOf(url)
 	switch _, rest, found := strings.Cut(url, ":"); {
 	case e == nil && table.IsURL(url):
-		return nil, usagef("oid keeps no documents in this kind of database; to analyse the ids of a table, write oid census %s", shellWord(nameOf(url)+"#TABLE"))
+		return nil, usagef("oid keeps no documents in this kind of database; to analyse the ids of a table, write oid census %s", phrase.Argument(nameOf(url)+"#TABLE"))
 	case e == nil && found:
 		return nil, usagef("--store or OID_STORE: a %s; want %s", unknownURL(url), storeURLs)
 	case e == nil:

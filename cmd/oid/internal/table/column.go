@@ -25,7 +25,22 @@ func (c Column) String() string { return strings.TrimSpace(c.Name + " " + c.Type
 
 // Identifies reports whether each value should occur only once: the column is the primary key,
 // or has the name of one.
-func (c Column) Identifies() bool { return c.key || c.isNamed("_id") || c.isNamed("id") }
+func (c Column) Identifies() bool { return c.rank() < other }
+
+// rank returns a number that is lower for columns that usually have ids.
+func (c Column) rank() int {
+	switch {
+	case c.isNamed("_id"):
+		return 0
+	case c.key:
+		return 1
+	case c.isNamed("id"):
+		return 2
+	}
+	return other
+}
+
+const other = 3 // the rank of columns without such a name
 
 func (c Column) isNamed(name string) bool { return strings.EqualFold(c.Name, name) }
 
@@ -42,7 +57,7 @@ func (d *Database) columns(ctx context.Context, t Table) (all []Column, err erro
 	all, err = query(ctx, d.db, func(rows *sql.Rows) (c Column, err error) {
 		err = rows.Scan(&c.Name, &c.Type, &c.key)
 		return c, err
-	}, d.dialect.columns, t.Schema, t.Name)
+	}, d.dialect.columns, t.schema, t.name)
 	if err != nil {
 		err = fmt.Errorf("list the columns of table %s: %w", t, err)
 	}
@@ -70,22 +85,14 @@ func (d *Database) Column(ctx context.Context, t Table, name string) (none Colum
 	if name != "" {
 		return d.named(t, name, all, candidates)
 	}
-	var usual, others []Column
-	for _, is := range []func(Column) bool{
-		func(c Column) bool { return c.isNamed("_id") }, func(c Column) bool { return c.key }, func(c Column) bool { return c.isNamed("id") },
-	} {
-		if i := slices.IndexFunc(candidates, is); i >= 0 {
-			usual, candidates = append(usual, candidates[i]), slices.Delete(candidates, i, i+1)
-		}
-	}
-	for _, c := range usual {
-		if has, err := d.hasIDs(ctx, t, &c); has || err != nil {
-			return c, err
-		}
-	}
+	slices.SortStableFunc(candidates, func(a, b Column) int { return cmp.Compare(a.rank(), b.rank()) })
+	var others []Column
 	var failed error // a column that may not be read is not chosen
 	for _, c := range candidates {
 		has, err := d.hasIDs(ctx, t, &c)
+		if c.Identifies() && (has || err != nil) {
+			return c, err
+		}
 		if failed = cmp.Or(failed, err); has {
 			others = append(others, c)
 		}
@@ -95,8 +102,8 @@ func (d *Database) Column(ctx context.Context, t Table, name string) (none Colum
 		return others[0], nil
 	case len(others) > 1:
 		return none, fmt.Errorf("table %s has ids in several columns: %s; choose one with --column NAME", t, List(others))
-	case len(usual) > 0:
-		return usual[0], nil
+	case len(candidates) > 0 && candidates[0].Identifies():
+		return candidates[0], nil
 	case failed != nil:
 		return none, failed
 	case len(candidates) == 1:
@@ -116,10 +123,8 @@ func (d *Database) named(t Table, name string, all, candidates []Column) (none C
 		return none, fmt.Errorf("table %s has no column %q; it has %s", t, name, List(all))
 	case d.loose || all[i].mayHoldIDs():
 		return all[i], nil
-	case len(candidates) == 0:
-		return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; no other column could hold ids", name, t, all[i].Type)
 	}
-	return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; these columns could: %s", name, t, all[i].Type, List(candidates))
+	return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; columns that could: %s", name, t, all[i].Type, cmp.Or(List(candidates), "none"))
 }
 
 // hasIDs reports whether the first rows of t have an id in the column. It sets c.isBinary.
@@ -130,8 +135,5 @@ func (d *Database) hasIDs(ctx context.Context, t Table, c *Column) (has bool, er
 		}
 		return nil
 	})
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
-	}
 	return has, err
 }

@@ -159,13 +159,3 @@ func openMySQL(uri string) (*sql.DB, string, error) {
 	}
 	return sql.OpenDB(connector), c.Addr, nil
 }
-
-// withDatabase returns a URL with another database.
-func withDatabase(uri, database string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return uri
-	}
-	u.Path = "/" + database
-	return u.String()
-}

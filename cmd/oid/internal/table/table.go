@@ -1,8 +1,8 @@
 // Package table reads the values of one column of a table, for a census. The table may be in
 // any database for which there is a dialect.
 //
-// Start with [Open]. [Database.Tables] lists the tables, [Named] finds one of them by the name
-// that a user gave, [Database.Column] chooses the column, and [Database.Read] reads it.
+// Start with [Open]. [Database.Named] finds a table by the name that a user gave,
+// [Database.Column] chooses the column, and [Database.Read] reads it.
 package table
 
 import (
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,32 +21,40 @@ import (
 
 // Database is a database of which tables are read. No method changes the database.
 type Database struct {
+	// Tables are those that can be read, without those of the system and of stores of oid.
+	Tables []Table
+
 	*dialect
-	url string
-	db  *sql.DB
+	db *sql.DB
 }
 
-// Open connects to the database that url names. The error is about the server, the file or the
-// URL, and contains no password.
-func Open(ctx context.Context, url string) (*Database, error) {
-	d := dialectOf(url)
+// Open connects to the database that uri names, and lists its tables. The error is about the
+// server, the file or the URL, and contains no password.
+func Open(ctx context.Context, uri string) (*Database, error) {
+	d := dialectOf(uri)
 	if d == nil {
 		return nil, errors.New("tables of this kind of database cannot be read")
 	}
-	db, at, err := d.open(url)
+	db, at, err := d.open(uri)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.PingContext(ctx); err != nil {
-		_ = db.Close() // it was not used
-		return nil, d.unreachable(ctx, url, at, err)
+	tables, err := query(ctx, db, func(rows *sql.Rows) (Table, error) {
+		var schema, name string
+		var visible bool
+		err := rows.Scan(&schema, &name, &visible)
+		return newTable(schema, name, visible, d.quote), err
+	}, d.tables)
+	if err != nil {
+		_ = db.Close() // it was only read
+		return nil, d.unreachable(ctx, uri, at, err)
 	}
-	return &Database{d, url, db}, nil
+	return &Database{tables, d, db}, nil
 }
 
 // unreachable describes why a database cannot be used. If the server does not have the
 // database, the error lists the databases that it has.
-func (d *dialect) unreachable(ctx context.Context, url, at string, err error) error {
+func (d *dialect) unreachable(ctx context.Context, uri, at string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -56,7 +65,12 @@ func (d *dialect) unreachable(ctx context.Context, url, at string, err error) er
 	if d.unknown == "" || !strings.Contains(failed.Error(), d.unknown) {
 		return failed
 	}
-	other, _, err := d.open(withDatabase(url, d.existing))
+	u, err := url.Parse(uri)
+	if err != nil {
+		return failed
+	}
+	u.Path = "/" + d.existing
+	other, _, err := d.open(u.String())
 	if err != nil {
 		return failed
 	}
@@ -76,36 +90,35 @@ func (d *Database) Close() error { return d.db.Close() }
 
 // Table is a table, a view, or anything else from which rows can be selected.
 type Table struct {
-	Schema string // empty if the database has no schemas
-	Name   string
-
-	// visible is whether the name of the table is enough to find it, without the schema.
-	visible bool
-	quoted  string // with its schema, for SQL
-	quote   byte
+	schema string // empty if the database has no schemas
+	name   string
+	quoted string   // with its schema, for SQL
+	forms  []string // the names that a user may give it
 }
 
-// String returns the text that [Named] finds.
+func newTable(schema, name string, visible bool, quote byte) Table {
+	t := Table{schema: schema, name: name, quoted: quoted(name, quote)}
+	for _, form := range []string{name, t.quoted} {
+		if visible { // without its schema
+			t.forms = append(t.forms, form)
+		}
+		t.forms = append(t.forms, schema+"."+form, quoted(schema, quote)+"."+form)
+	}
+	if schema != "" {
+		t.quoted = quoted(schema, quote) + "." + t.quoted
+	}
+	return t
+}
+
+// String returns one of the texts by which [Database.Named] finds t.
 func (t Table) String() string {
-	name := t.Name
-	if strings.ContainsAny(name+t.Schema, ".\"`") {
+	switch {
+	case strings.ContainsAny(t.name+t.schema, ".\"`"):
 		return t.quoted
+	case t.schema == "":
+		return t.name
 	}
-	if t.Schema != "" {
-		name = t.Schema + "." + name
-	}
-	return name
-}
-
-// reserved are words that SQL reserves and that people nevertheless use as names.
-const reserved = " all check column default desc end from group index key limit order primary references select table to user values where "
-
-// ForSQL returns name as people write it in SQL: in quotes only if it needs them.
-func (d *Database) ForSQL(name string) string {
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" || strings.Contains(reserved, " "+name+" ") {
-		return quoted(name, d.quote)
-	}
-	return name
+	return t.schema + "." + t.name
 }
 
 // Condition returns the flags of "oid range" with which it prints a condition on the column.
@@ -113,27 +126,7 @@ func (d *Database) Condition(c Column) (language, column string) {
 	if language = d.language; !c.isBinary {
 		language = "sqltext"
 	}
-	return language, d.ForSQL(c.Name)
-}
-
-// Tables returns the tables that can be read, without those of the system and of stores of oid.
-func (d *Database) Tables(ctx context.Context) (tables []Table, err error) {
-	tables, err = query(ctx, d.db, func(rows *sql.Rows) (t Table, err error) {
-		err = rows.Scan(&t.Schema, &t.Name, &t.visible)
-		return newTable(t.Schema, t.Name, t.visible, d.quote), err
-	}, d.tables)
-	if err != nil {
-		err = fmt.Errorf("list the tables: %w", err)
-	}
-	return tables, err
-}
-
-func newTable(schema, name string, visible bool, quote byte) Table {
-	t := Table{Schema: schema, Name: name, visible: visible, quote: quote, quoted: quoted(name, quote)}
-	if schema != "" {
-		t.quoted = quoted(schema, quote) + "." + t.quoted
-	}
-	return t
+	return language, quoted(c.Name, d.quote)
 }
 
 // quoted returns name as an identifier in quotes.
@@ -144,25 +137,18 @@ func quoted(name string, quote byte) string {
 
 // Named returns the tables that name may mean: a table, perhaps after its schema and a dot, each
 // as it is or in quotes. If no name is written so, the case of letters does not matter.
-func Named(tables []Table, name string) (found []Table) {
+func (d *Database) Named(name string) (found []Table) {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
-		for _, t := range tables {
-			var forms []string
-			for _, n := range []string{t.Name, quoted(t.Name, t.quote)} {
-				if t.visible {
-					forms = append(forms, n)
-				}
-				forms = append(forms, t.Schema+"."+n, quoted(t.Schema, t.quote)+"."+n)
-			}
-			if slices.ContainsFunc(forms, func(form string) bool { return same(form, name) }) {
+		for _, t := range d.Tables {
+			if slices.ContainsFunc(t.forms, func(form string) bool { return same(form, name) }) {
 				found = append(found, t)
 			}
 		}
 		if found != nil {
-			return found
+			break
 		}
 	}
-	return nil
+	return found
 }
 
 // Estimate returns the approximate number of rows of t, or -1 if nothing is known without
@@ -180,16 +166,12 @@ func (d *Database) Estimate(ctx context.Context, t Table) int64 {
 	return n
 }
 
-// Read writes a BSON document for every row of t to w. Its _id is the value of the column; if that
-// is NULL or an empty text, the document is empty. One query reads all rows, in a transaction that only reads.
-// After each thousand rows, Read calls counted with their number.
-func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, counted func(rows int64)) error {
+// Read writes a BSON document for every row of t to w, each with one call of Write. Its _id is the
+// value of the column; if that is NULL or an empty text, the document is empty. One query reads
+// all rows, in a transaction that only reads.
+func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer) error {
 	doc := []byte("\x16\x00\x00\x00\x07_id\x00............\x00") // the document with an ObjectId
-	n := int64(0)
 	return d.rows(ctx, t, c, "", func(v value) error {
-		if n++; n%countedTogether == 0 {
-			counted(countedTogether)
-		}
 		id, isID := v.id()
 		if isID {
 			copy(doc[9:], id[:])
@@ -203,8 +185,6 @@ func (d *Database) Read(ctx context.Context, t Table, c Column, w io.Writer, cou
 		return err
 	})
 }
-
-const countedTogether = 1000
 
 // rows calls each with the values of a column, which are valid until each returns. limit may end
 // the query.
@@ -228,21 +208,14 @@ func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, ea
 	if err != nil {
 		return err
 	}
-	var raw sql.RawBytes
-	var typed any
-	target := any(&raw)
-	if d.loose {
-		target = &typed
-	}
-	isText := !slices.Contains(binaryTypes, types[0].DatabaseTypeName())
+	isText := !d.loose && !slices.Contains(binaryTypes, types[0].DatabaseTypeName())
+	var v value
 	for rows.Next() {
-		if err := rows.Scan(target); err != nil {
+		v = value{}
+		if err := rows.Scan(&v); err != nil {
 			return err
 		}
-		v := value{bytes: raw, isText: isText}
-		if d.loose {
-			v = valueOf(typed)
-		}
+		v.isText = v.isText || isText
 		if err := each(v); err != nil {
 			return err
 		}

@@ -21,15 +21,17 @@ type value struct {
 // binaryTypes are the names by which the drivers call columns of bytes.
 var binaryTypes = []string{"BYTEA", "BINARY", "VARBINARY", "BLOB"}
 
-// valueOf returns a value whose type its Go type tells.
-func valueOf(v any) value {
-	switch v := v.(type) {
+// Scan takes a value of the driver, which is valid until the next row.
+func (v *value) Scan(of any) error {
+	switch of := of.(type) {
 	case []byte:
-		return value{bytes: v}
+		v.bytes = of
 	case string:
-		return value{bytes: []byte(v), isText: true}
+		v.bytes, v.isText = []byte(of), true
+	default:
+		v.other = of
 	}
-	return value{other: v}
+	return nil
 }
 
 // maxText is the length of the longest text that may be an id with its notation, in bytes. Of

@@ -19,6 +19,10 @@ func TestValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	valueOf := func(of any) (v value) {
+		_ = v.Scan(of) // which never fails
+		return v
+	}
 	text := func(s string) value { return value{bytes: []byte(s), isText: true} }
 	for _, v := range []value{
 		{bytes: raw},
@@ -108,8 +112,8 @@ func FuzzNamed(f *testing.F) {
 			tables = append(tables, of(schema, other))
 		}
 		for _, form := range []string{tables[0].quoted, tables[0].String()} {
-			found := Named(tables, form)
-			if len(found) == 0 || found[0].Name != name && len(found) == 1 {
+			found := (&Database{Tables: tables}).Named(form)
+			if len(found) == 0 || found[0].name != name && len(found) == 1 {
 				t.Fatalf("%q in %q finds %v", form, tables, found)
 			}
 		}
