@@ -221,8 +221,12 @@ func unknown(s string) error {
 			return fmt.Errorf("%w: %q: %s", ErrUnknown, s, form)
 		}
 	}
+	_, key, isToken := strings.Cut(s, "46645F69640064") // {"_id": ObjectId} in the encoding of MongoDB's indexes
 	if n > 40 {
 		s = string([]rune(s)[:40]) + "..."
+	}
+	if isToken && len(key) >= hexSize {
+		return fmt.Errorf("%w: %q: a resume token of a change stream; the _id of its document is %s", ErrUnknown, s, key[:hexSize])
 	}
 	return fmt.Errorf("%w: %q (length %d); %s", ErrUnknown, s, n, kinds[0].forms[24])
 }

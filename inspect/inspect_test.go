@@ -258,6 +258,10 @@ func TestInspectRefuses(t *testing.T) {
 		{strings.Repeat("ä", 40), strings.Repeat("ä", 40) + `" (length 40)`},
 		{strings.Repeat("ä", 41), strings.Repeat("ä", 40) + `..." (length 41)`},
 		{strings.Repeat("ä", 5000), "(length 5000)"},
+		// Resume tokens in the forms of MongoDB 4.2 and 6.0, and one that is cut off.
+		{"826B09FDCE000000002B022C0100296E5A100415E350EA309146C0AAE579D520246E7A46645F69640064507F1F77BCF86CD7994390110004", "the _id of its document is 507F1F77BCF86CD799439011"},
+		{"82635019A0000000012B042C0100296E5A1004AB1154ACACD849A48C61756D70D3B21F463C6F7065726174696F6E54797065003C696E736572740046646F63756D656E744B65790046645F69640064635019A078BE67426D7CF4D2000004", "the _id of its document is 635019A078BE67426D7CF4D2"},
+		{"82635019A0000000012B46645F69640064", "(length 34)"},
 	} {
 		_, err := inspect.Inspect(c.text, nil)
 		if !errors.Is(err, inspect.ErrUnknown) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
