@@ -6,6 +6,11 @@ import (
 	"testing"
 )
 
+func objectIDsIn(text string) (matches []Match) {
+	FindObjectIDs(text, func(m Match) { matches = append(matches, m) })
+	return matches
+}
+
 // TestEscapes finds an id directly behind the example of each escape, and not without its row.
 func TestEscapes(t *testing.T) {
 	const id = "507f1f77bcf86cd799439011"
@@ -16,7 +21,7 @@ func TestEscapes(t *testing.T) {
 		if got := Find(text); !slices.Equal(got, want) {
 			t.Errorf("Find(%q) = %+v", text, got)
 		}
-		if got := FindObjectIDs(text, nil); !slices.Equal(got, want) {
+		if got := objectIDsIn(text); !slices.Equal(got, want) {
 			t.Errorf("FindObjectIDs(%q) = %+v", text, got)
 		}
 		escapes[i] = escape{before: "there is no such text", digits: 1}
@@ -69,7 +74,7 @@ func TestBoundaries(t *testing.T) {
 		{"=20", "=20"},
 	} {
 		text := "order" + around[0] + id + around[1] + " failed"
-		if got := Find(text); len(got) != 1 || got[0].ID != id || FindObjectIDs(text, nil)[0] != got[0] {
+		if got := Find(text); len(got) != 1 || got[0].ID != id || objectIDsIn(text)[0] != got[0] {
 			t.Errorf("Find(%q) = %+v", text, got)
 		}
 	}
@@ -83,7 +88,7 @@ func TestSoftBreaks(t *testing.T) {
 			for _, before := range []string{"", "id=3D", "_id: ", `"`} {
 				text := before + id[:n] + end + id[n:]
 				want := []Match{{len(before), len(text), id}, {len(text) + 1, len(text) + 1 + len(id), id}}
-				if got := Find(text + " " + id); !slices.Equal(got, want) || !slices.Equal(FindObjectIDs(text+" "+id, nil), want) {
+				if got := Find(text + " " + id); !slices.Equal(got, want) || !slices.Equal(objectIDsIn(text+" "+id), want) {
 					t.Errorf("Find(%q) = %+v", text+" "+id, got)
 				}
 				if !Continues(before + id[:n] + end) {

@@ -16,7 +16,12 @@ type Match struct {
 // ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix, and gpids. They are in the order
 // of the text. nil means that there are none.
 func Find(text string) (matches []Match) {
-	s := newSearch(nil, text)
+	s := newSearch(text, func(m Match) {
+		if matches == nil {
+			matches = make([]Match, 0, 1+len(text)/256)
+		}
+		matches = append(matches, m)
+	})
 	end := 0 // text[:end] was searched
 	for at := 0; at+window <= len(text); at += window {
 		w := text[at : at+window]
@@ -44,26 +49,27 @@ func Find(text string) (matches []Match) {
 		}
 		s.row(from, known, end)
 	}
-	return s.all()
+	s.addRare(len(text))
+	return matches
 }
 
-// FindObjectIDs returns the ObjectIds that [Find] finds in text. It reuses the memory of matches,
-// an earlier result, which may be nil.
-func FindObjectIDs(text string, matches []Match) []Match {
-	s := newSearch(matches[:0], text)
+// FindObjectIDs calls found with each ObjectId that [Find] finds in text.
+func FindObjectIDs(text string, found func(Match)) {
+	s := newSearch(text, found)
 	s.digits(0, len(text))
-	return s.all()
+	s.addRare(len(text))
 }
 
 // search finds ids in a text.
 type search struct {
-	text    string
-	matches []Match // in the order of the text
-	rare    []Match // the matches of anchors that are not yet in matches
+	text  string
+	found func(Match) // is called with the matches in the order of the text
+	end   int         // of the last match
+	rare  []Match     // the matches of anchors with which found was not yet called
 }
 
-func newSearch(matches []Match, text string) search {
-	s := search{text: text, matches: matches}
+func newSearch(text string, found func(Match)) search {
+	s := search{text: text, found: found}
 	for _, a := range anchors {
 		for from := 0; ; {
 			at := strings.Index(text[from:], a.text)
@@ -80,36 +86,28 @@ func newSearch(matches []Match, text string) search {
 	return s
 }
 
-// add appends m to the matches, after those of anchors that begin before m or within m.
+// add adds m to the matches, after those of anchors that begin before m or within m.
 func (s *search) add(m Match) {
 	if len(s.rare) > 0 {
 		s.addRare(m.End)
 	}
-	s.append(m)
+	s.addNext(m)
 }
 
-// addRare appends the matches of anchors that begin before text[until].
+// addRare adds the matches of anchors that begin before text[until].
 func (s *search) addRare(until int) {
 	for len(s.rare) > 0 && s.rare[0].Start < until {
-		s.append(s.rare[0])
+		s.addNext(s.rare[0])
 		s.rare = s.rare[1:]
 	}
 }
 
-// append appends m, unless it overlaps with the match before.
-func (s *search) append(m Match) {
-	if s.matches == nil {
-		s.matches = make([]Match, 0, 1+len(s.text)/256)
+// addNext adds m, unless it overlaps with the match before.
+func (s *search) addNext(m Match) {
+	if s.end <= m.Start {
+		s.end = m.End
+		s.found(m)
 	}
-	if n := len(s.matches); n == 0 || s.matches[n-1].End <= m.Start {
-		s.matches = append(s.matches, m)
-	}
-}
-
-// all returns all matches.
-func (s *search) all() []Match {
-	s.addRare(len(s.text))
-	return s.matches
 }
 
 // window is the number of bytes that [Find] looks at together; in most text, four of them are
@@ -181,8 +179,8 @@ func (s *search) row(from, known, to int) {
 
 // word finds the ids that contain the letters and digits text[from:to] or a part of them.
 func (s *search) word(from, to int) {
-	before := len(s.matches)
-	if s.digits(from, to); len(s.matches) > before || to-from >= len(finders) {
+	before := s.end
+	if s.digits(from, to); s.end > before || to-from >= len(finders) {
 		return
 	}
 	for _, find := range finders[to-from] {

@@ -18,6 +18,8 @@ const (
 
 	blanks = " \t\r\n,;" // separators that no id in any notation begins or ends with
 
+	objectIDCall = "ObjectId(" // the most frequent notation begins with it
+
 	// mark is the byte order mark, which some programs write before a text in UTF-8.
 	mark = "\ufeff"
 )
@@ -32,7 +34,7 @@ func ParseObjectID(text string) (id objectid.ID, ok bool) {
 	if len(text) != hexSize {
 		// Trim is several times as fast for a set of ASCII alone.
 		text = strings.Trim(strings.TrimPrefix(text, mark), blanks)
-		if len(text) != hexSize && (text == "" || !is(text[0], inDigits) && !strings.ContainsAny(text, "([{<'\"`\\:")) {
+		if len(text) != hexSize && (text == "" || !is(text[0], inDigits) && !strings.HasPrefix(text, objectIDCall) && !strings.ContainsAny(text, "([{<'\"`\\:")) {
 			return id, false // it is in none of the notations
 		}
 		text, _ = unwrap(text)
@@ -52,7 +54,7 @@ func IsTimeAlone(text string) bool {
 // which need not be a valid id.
 func unwrap(s string) (id string, err error) {
 	inner := s
-	if args, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(args, ")") {
+	if args, found := strings.CutPrefix(s, objectIDCall); found && strings.HasSuffix(args, ")") {
 		inner = args[:len(args)-1]
 		if n := len(inner) - 2; n == hexSize && inner[0] == inner[n+1] && strings.IndexByte(`"'`, inner[0]) >= 0 {
 			inner = inner[1 : n+1]

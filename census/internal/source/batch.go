@@ -47,8 +47,6 @@ type Batch struct {
 	start int64         // position of the first byte in the source
 	first bool          // whether this is the first batch of the source or of its collection
 	stop  error         // why reading stopped within the batch, or nil
-
-	matches []inspect.Match // memory of parseText
 }
 
 // Item is an id and its place in a batch.
@@ -168,7 +166,7 @@ func (b *Batch) reset() {
 	clear(b.Others)
 	clear(b.Places)
 	*b = Batch{
-		Prepared: b.Prepared, ready: b.ready, Others: b.Others, Places: b.Places, matches: b.matches,
+		Prepared: b.Prepared, ready: b.ready, Others: b.Others, Places: b.Places,
 		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0], Docs: b.Docs[:0],
 	}
 }

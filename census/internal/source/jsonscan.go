@@ -25,6 +25,9 @@ var errFound = errors.New("found")
 // isSpace is true for the bytes that may be between tokens.
 var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 
+// beginsSpace is true for the bytes with which white space or a comment begins.
+var beginsSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '/': true}
+
 // endsWord is true for the bytes that cannot be part of a number, of a name or of true, false
 // and null.
 var endsWord = [256]bool{
@@ -38,23 +41,19 @@ var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 // skipSpace returns the position of the first byte from i on that is neither white space nor
 // part of a comment.
 func skipSpace(s []byte, i int) int {
-	for i < len(s) && isSpace[s[i]] {
-		i++
-	}
-	if i < len(s) && s[i] == '/' {
-		return skipComments(s, i)
+	if i < len(s) && beginsSpace[s[i]] {
+		return skipSpaces(s, i)
 	}
 	return i
 }
 
-// skipComments returns the position of the first byte from i on that is neither part of a comment
-// nor white space.
-func skipComments(s []byte, i int) int {
-	for i < len(s) {
-		if end := skipComment(s, i, true); end > i {
-			i = end
-		} else if isSpace[s[i]] {
+// skipSpaces is the part of skipSpace that is too long to be inlined.
+func skipSpaces(s []byte, i int) int {
+	for i < len(s) && beginsSpace[s[i]] {
+		if isSpace[s[i]] {
 			i++
+		} else if end := skipComment(s, i, true); end > i {
+			i = end
 		} else {
 			break
 		}

@@ -33,14 +33,13 @@ func parseList(block []byte, b *Batch) {
 
 // parseText is a blockParser for any text. It adds the ObjectIds that [inspect.Find] finds.
 func parseText(block []byte, b *Batch) {
-	// The matches refer to the block, which does not change before they are added.
-	b.matches = inspect.FindObjectIDs(unsafe.String(unsafe.SliceData(block), len(block)), b.matches)
 	place, line := uint32(0), 0 // a position in the line of place
-	for _, m := range b.matches {
+	// The matches refer to the block, which does not change before they are added.
+	inspect.FindObjectIDs(unsafe.String(unsafe.SliceData(block), len(block)), func(m inspect.Match) {
 		place += uint32(bytes.Count(block[line:m.Start], []byte{'\n'}))
 		line = m.Start
 		b.addHex([]byte(m.ID), place)
-	}
+	})
 	b.Documents = place + uint32(bytes.Count(block[line:], []byte{'\n'}))
 }
 

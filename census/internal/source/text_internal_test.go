@@ -39,8 +39,6 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func idsOf(text string) (ids []string) {
-	for _, m := range inspect.FindObjectIDs(text, nil) {
-		ids = append(ids, m.ID)
-	}
+	inspect.FindObjectIDs(text, func(m inspect.Match) { ids = append(ids, m.ID) })
 	return ids
 }
