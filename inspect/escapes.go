@@ -82,8 +82,7 @@ var anchors = [...]struct {
 	text string
 	find func(text string, at int) (Match, bool)
 }{
-	{"=\n", func(text string, at int) (Match, bool) { return broken(text, at, at+2) }},
-	{"\r\n", func(text string, at int) (Match, bool) { return broken(text, at-1, at+2) }},
+	{"=", broken},
 	{"Buffer", bracketed},
 	{"Identifier", bracketed},
 	{"Value1", bracketed}, // of notations; words whose first letter is rare are found faster
@@ -103,11 +102,16 @@ func bracketed(text string, at int) (m Match, ok bool) {
 }
 
 // broken returns the ObjectId that is divided by a soft line break of quoted-printable: by "=" at
-// text[at] and the end of its line. The next line begins at text[next].
-func broken(text string, at, next int) (m Match, ok bool) {
-	if at < 0 || text[at] != '=' {
+// text[at] and the end of its line.
+func broken(text string, at int) (m Match, ok bool) {
+	next := at + 1 // where the next line begins
+	if next < len(text) && text[next] == '\r' {
+		next++
+	}
+	if next >= len(text) || text[next] != '\n' {
 		return m, false
 	}
+	next++
 	begin := brokenFrom(text, at)
 	_, end := row(text, next, next, inDigits)
 	if begin == at || end == next {
