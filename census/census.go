@@ -91,6 +91,7 @@ import (
 	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -233,8 +234,9 @@ func (c *Census) EndEarly(why string) { c.partial = why }
 // collection of its own, which is named as in a folder: shop.orders if mongodump wrote the file
 // shop/orders.bson, else after the path of the file without its endings. With [FormatGrep] all
 // files belong to the collection of the source. Files and folders whose names begin with a dot
-// are skipped, and so are files of unknown format beside .bson files. Read returns the error of
-// a file of unknown format only if it could read no file.
+// are skipped, and so are the files that mongodump writes beside the documents, such as
+// orders.metadata.json. If a file cannot be read, the others still are, and Read returns the
+// first error.
 //
 // If the reader blocks when ctx is done, Read returns and leaves a goroutine waiting for the
 // reader.
@@ -277,13 +279,9 @@ func (c *Census) ReadLive(ctx context.Context, from Live, in io.Reader) error {
 
 // read reads in, whose name and collection are those of src.
 func (c *Census) read(ctx context.Context, src *Source, o source.Options, in io.Reader) error {
-	r := &reading{Census: c, whole: src, format: o.WithDefaults().Format, dumps: map[string]bool{}}
+	r := &reading{Census: c, whole: src, format: o.WithDefaults().Format}
 	stop := source.Walk(in, o, func(file string, input *source.Input, err error) error { return r.file(ctx, file, input, err) })
-	r.end()
-	if stop == nil && !r.read {
-		return r.failed
-	}
-	return cmp.Or(stop, r.broken)
+	return cmp.Or(stop, r.failed)
 }
 
 // take adds a batch of src to the census.
@@ -304,7 +302,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	src.Broken += b.Broken
 	for _, p := range b.Problems {
 		if len(src.Problems) < maxProblems {
-			src.Problems = append(src.Problems, Problem{c.position(base + p.Place), p.Err.Error()})
+			src.Problems = append(src.Problems, Problem{c.position(base + p.Place), phrase.Plain(p.Err.Error())})
 		}
 	}
 	for k, n := range b.Others {

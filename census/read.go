@@ -3,11 +3,11 @@ package census
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/oidkit/oid/census/internal/source"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/unpack"
 )
 
@@ -16,18 +16,7 @@ type reading struct {
 	*Census
 	whole  *Source // the name and the collection of what is read
 	format string  // see source.Options
-
-	read    bool            // a file could be read
-	dumps   map[string]bool // the containers, by path, with a file of mongodump
-	unknown []unknown
-	failed  error // of the first file that could not be read
-	broken  error // the first error that is not about the format
-}
-
-// unknown is a file in a container that has no known format.
-type unknown struct {
-	container string
-	source    *Source
+	failed error   // the first error about a file
 }
 
 // memberMemory is about how much memory a collection takes beside its ids, in bytes.
@@ -46,12 +35,7 @@ func (r *reading) file(ctx context.Context, path string, in *source.Input, err e
 		src.Name += ": " + path
 		src.Collection = r.member(path)
 	}
-	isUnknown := errors.Is(err, ErrFormat) || errors.Is(err, ErrEmpty)
-	if isUnknown && path != "" && unpack.DumpCollection(path) == "" {
-		r.unknown = append(r.unknown, unknown{containerOf(path), &src})
-	} else {
-		r.addSource(&src)
-	}
+	r.addSource(&src)
 	var stop error
 	if in != nil {
 		if src.Unit == "" {
@@ -63,15 +47,11 @@ func (r *reading) file(ctx context.Context, path string, in *source.Input, err e
 		})
 	}
 	if err == nil {
-		r.read = true
 		return nil
 	}
-	src.Error = err.Error()
+	src.Error = phrase.Plain(err.Error())
 	err = fmt.Errorf("%s: %w", src.Name, err)
 	r.failed = cmp.Or(r.failed, err)
-	if !isUnknown {
-		r.broken = cmp.Or(r.broken, err)
-	}
 	if stop != nil || ctx.Err() != nil {
 		return err
 	}
@@ -87,20 +67,7 @@ func (r *reading) member(path string) string {
 	if r.format == source.Auto || r.format == source.BSON {
 		if dumped := unpack.DumpCollection(path); dumped != "" {
 			name = dumped
-			r.dumps[containerOf(path)] = true
 		}
 	}
 	return strings.TrimPrefix(r.whole.Collection+"/"+name, "/")
-}
-
-// containerOf returns the path of the container that has the file with the given path.
-func containerOf(path string) string { return path[:max(0, strings.LastIndex(path, unpack.Within))] }
-
-// end adds the files of unknown format to the census, except those in a dump.
-func (r *reading) end() {
-	for _, u := range r.unknown {
-		if !r.dumps[u.container] {
-			r.addSource(u.source)
-		}
-	}
 }

@@ -97,7 +97,9 @@ func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Opti
 	switch {
 	case u.Early() != nil:
 		return nil, u.Early()
-	case errors.Is(err, census.ErrEmpty), errors.Is(err, census.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
+	case errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
+		return nil, err
+	case c.Units() == 0 && (errors.Is(err, census.ErrEmpty) || errors.Is(err, census.ErrFormat)):
 		return nil, err
 	}
 	v.Name = func(id objectid.ID) string { return s.processName(u.Context(), id) }

@@ -48,10 +48,10 @@ const censusSourcesHelp = `"oid census" writes one report about all its sources.
              The file may be compressed with gzip, zstd, xz, bzip2 or lz4. It may
              be a tar or a zip, also a compressed one: every file in it is read, as
              in a FOLDER. The format is detected from the content, not the name.
-  FOLDER     a folder of mongodump: every collection in it is read
-             any other folder, or with --format: every file is a collection, which
-             is named after the file; with --grep: all files are one text
-             Files and folders with a dot before their names are skipped.
+  FOLDER     every file in it is a collection, which is named after the file; with
+             --grep: all files are one text
+             Files and folders with a dot before their names are skipped, and so is
+             what mongodump writes beside the documents of a collection.
   -          standard input, in any format of a FILE; this is the default
   mongodb://HOST/DATABASE.COLLECTION
              a collection of a MongoDB server; if the field is _id, only its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,6 @@ for name, n in (("orders", 700), ("a%2Fb", 20), ("empty", 0)):
             f.write(bson.BSON.encode({"_id": bson.ObjectId(), "n": i, "note": "x" * (i % 90)}))
     open(f"dump/shop/{name}.metadata.json", "w").write('{"options":{}}')
 open("dump/prelude.json", "w").write("{}")
-open("dump/notes.txt", "w").write("a note")
 counts = {}
 for name in ("orders", "a%2Fb", "empty"):
     counts["shop." + name.replace("%2F", "/")] = len(bson.decode_all(open(f"dump/shop/{name}.bson", "rb").read()))
@@ -90,13 +90,30 @@ func TestCensusOfContainers(t *testing.T) {
 	if r.code != exitFailed || !strings.Contains(r.out, "300 ObjectIds") || !strings.Contains(r.err, "dump.tar.gz: dump/shop/orders.bson: unknown format: this is BSON, not text; leave out --grep") {
 		t.Errorf("--grep of a dump: exit code %d: %s%s", r.code, r.out, r.err)
 	}
-	// A file of unknown format is an error unless mongodump wrote the others.
-	sh("tar c logs dump/notes.txt > unknown.tar")
-	r = oid(t, "", "census", "unknown.tar")
-	for _, want := range []string{"unknown.tar: logs/app.log: unknown format", "unknown.tar: dump/notes.txt: unknown format"} {
-		if r.code != exitFailed || !strings.Contains(r.err, want) {
-			t.Errorf("no %q: exit code %d: %s", want, r.code, r.err)
+	// A folder and a tar of it have the same report. No file is left out without a word, also
+	// beside those of mongodump.
+	sh("echo a note > dump/notes.txt; touch dump/nothing; echo 6592008029c8c3e4dc762501 > dump/shop/list; tar c dump > unknown.tar")
+	var seen []string
+	for _, arg := range []string{"dump", "unknown.tar"} {
+		r := oid(t, "", "census", "--json", arg)
+		for _, want := range []string{"dump/notes.txt: unknown format: not BSON", "dump/nothing: the source is empty"} {
+			if r.code != exitFailed || !strings.Contains(r.err, want) {
+				t.Errorf("%s: no %q: exit code %d: %s", arg, want, r.code, r.err)
+			}
 		}
+		var c wire.Census
+		if err := json.Unmarshal([]byte(r.out), &c); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range c.Sources {
+			// In a folder, the name of the folder is not part of the names of collections.
+			collection := strings.TrimPrefix(s.Collection, "dump/")
+			seen = append(seen, fmt.Sprintf("%s %d %q", collection, s.IDs, s.Error))
+		}
+	}
+	slices.Sort(seen)
+	if len(seen) != 12 || len(slices.Compact(seen)) != 6 {
+		t.Errorf("a folder and a tar of it differ: %q", seen)
 	}
 	sh("zip -q -P secret encrypted.zip dump/shop/orders.bson logs/app.log")
 	r = oid(t, "", "census", "encrypted.zip")

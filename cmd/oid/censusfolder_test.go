@@ -76,7 +76,7 @@ func TestCensusOfDump(t *testing.T) {
 	check(counted(filepath.Join(dump, "shop")), shop, "one database")
 	t.Chdir(filepath.Join(dump, "shop"))
 	check(counted("."), shop, "the folder one is in")
-	shop["admin.system.version"] = 1
+	shop["admin.system.version"], shop["admin/notes"] = 1, 1
 	check(counted(dump), shop, "the dump")
 	shop[""] = 5
 	check(counted(dump, "orders.bson"), shop, "the dump and a file without a collection's name")

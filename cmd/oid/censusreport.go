@@ -39,8 +39,8 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	if err == nil {
 		unknownFormat := false
 		for _, s := range r.Sources {
-			unknownFormat = unknownFormat || strings.HasPrefix(s.Error, census.ErrFormat.Error()+": not ") || r.IDs == 0 && s.Broken > 0 && s.Format == census.FormatJSON
-			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
+			unknownFormat = unknownFormat || strings.HasPrefix(s.Error, phrase.Plain(census.ErrFormat.Error())+": not ") || r.IDs == 0 && s.Broken > 0 && s.Format == census.FormatJSON
+			if s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // the report has it, too, but may go to a file
 			}
 		}

@@ -192,20 +192,20 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 
 // folderParts returns the files to read in a folder and its subfolders.
 //
-// A folder with .bson files was written by mongodump, as DATABASE/COLLECTION.bson; its other
-// files are skipped. In any other folder, or if format is neither Auto nor BSON, every file
-// is a collection, which is named after the path of the file within the folder, without the
-// ending. With Grep all files belong to one collection without a name. Files and folders
-// whose names begin with a dot are skipped.
+// Every file is a collection, which is named after the path of the file within the folder,
+// without the ending. With Grep all files belong to one collection without a name. If format is
+// Auto or BSON, mongodump wrote the .bson files, as DATABASE/COLLECTION.bson, and what it writes
+// beside them is skipped. Files and folders whose names begin with a dot are skipped.
 func folderParts(folder string, format census.Format) ([]part, error) {
-	var dump, files []part
+	var files []part
+	isDump := format == census.FormatAuto || format == census.FormatBSON
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != folder; {
 		case err != nil:
 			return err
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case hidden, entry.IsDir():
+		case hidden, entry.IsDir(), isDump && unpack.BesideDump(path):
 			return nil
 		}
 		info, err := os.Stat(path)
@@ -220,15 +220,12 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 			within, _ := filepath.Rel(folder, path) // path is always in folder
 			p.collection = unpack.Collection(filepath.ToSlash(within))
 		}
-		files = append(files, p)
-		if p.collection = dumpCollection(path); p.collection != "" {
-			dump = append(dump, p)
+		if isDump {
+			p.collection = cmp.Or(dumpCollection(path), p.collection)
 		}
+		files = append(files, p)
 		return nil
 	})
-	if isDump := format == census.FormatAuto || format == census.FormatBSON; isDump && len(dump) > 0 {
-		files = dump
-	}
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("the folder %s has no files to read", folder)
 	}
