@@ -142,3 +142,32 @@ func TestCensusOfFolder(t *testing.T) {
 		t.Errorf("--grep: %d ids, %d different, %d sources, %d collections", r.IDs, r.DistinctIDs, len(r.Sources), len(r.Collections))
 	}
 }
+
+// TestCensusOfServerFolder: one error says how to read the files of a server, also with --grep;
+// what is beside them is read.
+func TestCensusOfServerFolder(t *testing.T) {
+	folder := t.TempDir()
+	const file = "\x41\xd8\x01\x00\x01\x00\x00\x00\xd8\x08\x23\xb7"
+	for name, text := range map[string]string{
+		"data/_mdb_catalog.wt": file, "data/collection-0-2713.wt": file, "data/WiredTiger": "WiredTiger\nWiredTiger 3.2.1\n", "data/journal/WiredTigerLog.0000000006": "",
+		"orders.json": `{"_id":{"$oid":"65f0a0d0a1b2c3d4e5000001"}}`,
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = ": oid does not read this: it is data of mongod, which only a server reads: start mongod --dbpath FOLDER, and if it fails mongod --dbpath FOLDER --repair before; type: mongodump --archive | oid census\n"
+	data := filepath.Join(folder, "data")
+	for _, args := range [][]string{{data}, {"--grep", data}} {
+		if got := oid(t, "", append([]string{"census"}, args...)...); got.code != exitFailed || got.err != "oid: "+data+want {
+			t.Errorf("%v: exit code %d: %s", args, got.code, got.err)
+		}
+	}
+	if got := oid(t, "", "census", folder); got.code != exitFailed || got.err != "oid: "+data+want || !strings.Contains(got.out, "\nids         1 ObjectId\n") {
+		t.Errorf("beside an export: exit code %d: %s%s", got.code, got.out, got.err)
+	}
+}

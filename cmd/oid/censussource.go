@@ -205,7 +205,15 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 			return err
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case hidden, entry.IsDir(), isDump && unpack.BesideDump(path):
+		case entry.IsDir():
+			// The error of one file stands for all files of a server.
+			catalog := filepath.Join(path, "_mdb_catalog.wt")
+			if _, err := os.Stat(catalog); err == nil {
+				files = append(files, part{name: path, size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return os.Open(catalog) }})
+				return fs.SkipDir
+			}
+			return nil
+		case hidden, isDump && unpack.BesideDump(path):
 			return nil
 		}
 		info, err := os.Stat(path)

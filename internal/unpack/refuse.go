@@ -12,7 +12,7 @@ type binary struct {
 	name    string
 	magic   string // its first bytes; a question mark stands for any byte
 	member  string // a file that a zip in this format has; then there is no magic
-	command string // writes the ids of FILE as text
+	command string // writes the ids of FILE as text; empty if no command does
 	grep    bool   // among other text
 }
 
@@ -31,7 +31,20 @@ var binaries = []binary{
 	{name: "a cpio archive", magic: "0707", command: bsdtar},
 	{name: "a dump of pg_dump", magic: "PGDMP", command: "pg_restore -f - FILE", grep: true},
 	{name: "PDF", magic: "%PDF-", command: "pdftotext FILE -", grep: true},
-	{name: "a data file of mongod, which only the running server reads", magic: "\x41\xd8\x01\x00\x01\x00\x00\x00", command: "mongodump -d DATABASE -c COLLECTION --out -"},
+	{name: dataOfMongod, magic: "\x41\xd8\x01\x00\x01\x00\x00\x00", command: "mongodump --archive"},
+	{name: dataOfMongod, magic: "\x80\x00\x00\x00????\x00\x00\x00\x00\x00\x00\x00\x00\x64\x10\x10\x00", command: "mongodump --archive"}, // its journal
+	{name: "encrypted by gpg", magic: "-----BEGIN PGP MESSAGE-----", command: "gpg -d FILE"},
+	{name: "encrypted by gpg", magic: "\x8c\x0d\x04\x09\x03", command: "gpg -d FILE"}, // by a password, with AES-256
+	{name: "encrypted by gpg", magic: "\x8c\x0d\x04\x07\x03", command: "gpg -d FILE"}, // AES-128
+	{name: "encrypted by gpg", magic: "\x85\x01?\x03", command: "gpg -d FILE"},        // for a key of RSA
+	{name: "encrypted by gpg", magic: "\x85\x02?\x03", command: "gpg -d FILE"},
+	{name: "encrypted by gpg", magic: "\x84\x5e\x03????????\x12", command: "gpg -d FILE"}, // of Curve25519
+	{name: "encrypted by age", magic: "age-encryption.org/", command: "age -d -i KEY FILE"},
+	{name: "encrypted by age", magic: "-----BEGIN AGE ENCRYPTED FILE-----", command: "age -d -i KEY FILE"},
+	{name: "encrypted by openssl", magic: "Salted__", command: "openssl enc -d -aes-256-cbc -pbkdf2 -in FILE"},
+	{name: "encrypted by openssl", magic: "U2FsdGVkX1", command: "openssl enc -d -a -aes-256-cbc -pbkdf2 -in FILE"}, // in Base64
+	{name: "encrypted by Databasus; decrypt it first, as databasus.com/how-to-recover-without-databasus says", magic: "PGRSUS01"},
+	{name: notGzip, magic: "\x1f\x8b"},
 	{name: "text in UTF-16", magic: "\xff\xfe", command: iconv},
 	{name: "text in UTF-16", magic: "\xfe\xff", command: iconv},
 }
@@ -41,6 +54,11 @@ const (
 	// or all its files as one text.
 	bsdtar = "bsdtar -cf - @FILE"
 	asText = "bsdtar -xOf FILE"
+)
+
+const (
+	dataOfMongod = "data of mongod, which only a server reads: start mongod --dbpath FOLDER, and if it fails mongod --dbpath FOLDER --repair before"
+	notGzip      = "encrypted or damaged: it begins like gzip, but its header is wrong; compare its size and checksum with the original, or decrypt it first"
 )
 
 const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
@@ -117,7 +135,11 @@ func (o *Options) refusal(b binary, file string) error {
 			name = "FILE" // quotes within quotes are hard to read
 		}
 	}
-	return refused(fmt.Sprintf("unpack: oid does not read this: it is %s; type: %s | %s", b.name, strings.ReplaceAll(command, "FILE", name), then))
+	text := "unpack: oid does not read this: it is " + b.name
+	if command != "" {
+		text += fmt.Sprintf("; type: %s | %s", strings.ReplaceAll(command, "FILE", name), then)
+	}
+	return refused(text)
 }
 
 // refused is an error about a format that is known and is not read. It wraps ErrFormat.

@@ -24,7 +24,8 @@ func TestRefused(t *testing.T) {
 		"7z": "bsdtar --format 7zip -cf F log", "cpio": "bsdtar --format cpio -cf F log", "compress": "compress -f -c log > F", "lzip": "lzip -c log > F",
 		"lzma": "xz --format=lzma -c log > F", "text in UTF-16": "iconv -t UTF-16 log > F", "big-endian": "(printf '\\xfe\\xff'; iconv -t UTF-16BE log) > F",
 		"encrypted": "zip -q -P secret F.zip log && mv F.zip F", "compressed with method 12 of zip": "zip -q -Z bzip2 F.zip log && mv F.zip F", "not text": "(head -c 70000 /dev/urandom; echo; cat log) > F",
-		"a data file of mongod": "printf '\\x41\\xd8\\x01\\x00\\x01\\x00\\x00\\x00' > F", "an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
+		"data of mongod": "wt -h . create table:c && mv c.wt F", "journal": "mkdir journal; wt -h . -C 'create,log=(enabled=true,path=journal,file_max=100KB)' create table:c && mv journal/WiredTigerLog.* F",
+		"an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "log"), []byte(strings.Repeat(line, 50)), 0o644); err != nil {
@@ -39,7 +40,7 @@ func TestRefused(t *testing.T) {
 		text := wrong.Error()
 		_, command, _ := strings.Cut(text, "; type: ")
 		command, then, _ := strings.Cut(command, " | ")
-		if !strings.Contains(text, map[string]string{"cpio": "a cpio archive", "compress": "compressed by compress", "big-endian": "text in UTF-16"}[name]) && !strings.Contains(text, "this: it is "+name) ||
+		if !strings.Contains(text, map[string]string{"cpio": "a cpio archive", "compress": "compressed by compress", "big-endian": "text in UTF-16", "journal": "data of mongod"}[name]) && !strings.Contains(text, "this: it is "+name) ||
 			!strings.HasPrefix(then, "oid census") || strings.Contains(command, "FILE") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -91,6 +92,51 @@ func TestRefusedTables(t *testing.T) {
 			if out := shell(t, folder, command); !ok || string(out) != want {
 				t.Errorf("%s of %s: %v: %q, want %q", format, values, wrong, out, want)
 			}
+		}
+	}
+}
+
+// The command in the error for an encrypted file writes its text once the secret is given.
+func TestEncrypted(t *testing.T) {
+	const (
+		line    = "an order 507f1f77bcf86cd799439011 and text"
+		gpg     = "export GNUPGHOME=$PWD/g; mkdir -p -m 700 g; trap 'gpgconf --kill gpg-agent' EXIT; gpg --batch --pinentry-mode loopback --passphrase secret"
+		openssl = "openssl enc -aes-256-cbc -pbkdf2 -pass pass:secret"
+		toKey   = " --quick-gen-key me %s; " + gpg + " --trust-model always -r me -o F -e log"
+		age     = "age-keygen -o KEY; age -r $(age-keygen -y KEY) -o F"
+	)
+	for _, test := range [][2]string{
+		{gpg + " -o F -c log", "encrypted by gpg"},
+		{gpg + " --cipher-algo AES -o F -c log", "encrypted by gpg"},
+		{gpg + " -a -o F -c log", "encrypted by gpg"},
+		{gpg + strings.Replace(toKey, "%s", "rsa2048 encrypt", 1), "encrypted by gpg"},
+		{"{ printf '\\x85\\x02\\x0c\\x03'; head -c 9000 /dev/urandom; } > F", "encrypted by gpg"}, // for a key of 4,096 bits, which takes long to generate
+		{gpg + strings.Replace(toKey, "%s", "future-default", 1), "encrypted by gpg"},
+		{age + " log", "encrypted by age"},
+		{age + " -a log", "encrypted by age"},
+		{openssl + " -in log -out F", "encrypted by openssl"},
+		{openssl + " -a -in log -out F", "encrypted by openssl"},
+		{"{ printf PGRSUS01; head -c 9000 /dev/urandom; } > F", "encrypted by Databasus"},
+		{"{ printf '\\x1f\\x8b\\x08\\xe3'; gzip -c log | tail -c +5; } > F", "encrypted or damaged: it begins like gzip"},
+		{"{ printf '\\x1f\\x8b\\x05\\xa2'; head -c 9000 /dev/urandom; } > F", "encrypted or damaged: it begins like gzip"},
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "log"), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, wrong := walkText(shell(t, folder, test[0]+"; cat F"), unpack.Options{Name: "F", Then: "oid census"})
+		if !errors.Is(wrong, unpack.ErrFormat) || !strings.Contains(wrong.Error(), "this: it is "+test[1]) {
+			t.Errorf("%s: %v", test[0], wrong)
+			continue
+		}
+		_, command, isCommand := strings.Cut(wrong.Error(), "; type: ")
+		command, _, _ = strings.Cut(command, " | ")
+		command = strings.NewReplacer("gpg", gpg, "-pbkdf2", "-pbkdf2 -pass pass:secret").Replace(command)
+		if !isCommand || strings.Contains(test[0], "urandom") {
+			continue
+		}
+		if out := string(shell(t, folder, command)); out != line {
+			t.Errorf("%s: %s writes %q", test[0], command, out)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 )
@@ -193,6 +194,9 @@ func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 		}
 		c.depth++
 		opened, err := format.open(c.Reader, c.window)
+		if errors.Is(err, gzip.ErrHeader) {
+			return c, u.refusal(binary{name: notGzip}, u.Name)
+		}
 		if err != nil {
 			return c, fmt.Errorf("stopped at byte 0: %w", failed(format.name, err))
 		}

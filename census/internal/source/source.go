@@ -154,7 +154,8 @@ func (o *Options) formatOf(text *unpack.Content, err error) (string, error) {
 	case o.Format == Auto:
 		return o.detect(text.Head)
 	case looksLikeBSON(text.Head), bytes.HasPrefix(text.Head, []byte(archiveMagic)):
-		return o.Format, fmt.Errorf("%w: this is BSON, not text; leave out --grep and --format", ErrFormat)
+		o.unpack.Then = "oid census"
+		return o.Format, cmp.Or(o.unpack.Known(text.Head, o.Name, true), fmt.Errorf("%w: this is BSON, not text; leave out --grep and --format", ErrFormat))
 	}
 	return o.Format, o.unpack.Refuse(text.Head, o.Name)
 }
