@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -55,10 +56,15 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 	return label, sentence
 }
 
-// untold returns the outages of which the report cannot tell whether they happened.
+// untold returns what the report cannot tell: whether equal ids in a text were created twice, and
+// whether there were outages.
 func untold(r *census.Report) (out []string) {
+	isText := func(s *census.Source) bool { return s.Format == census.FormatGrep }
+	if r.Repeated > 0 && slices.ContainsFunc(r.Sources, isText) {
+		out = append(out, "whether "+phrase.Count(r.Repeated, "id that occurs", "ids that occur")+" more than once were created more than once: a text may name an id again, but processes with one process value, for example after a fork, also create equal ids. To see which ids two logs share, type: oid census --grep --compare FILE FILE")
+	}
 	if r.Distinct <= minOutages || r.First == nil {
-		return nil
+		return out
 	}
 	if s := r.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"

@@ -244,3 +244,23 @@ func inOrder(t *testing.T, got string, parts ...string) {
 		at += k
 	}
 }
+
+// TestRepeatedInText: a text may name an id several times, so that equal ids in it are no finding;
+// the report does not pass over them.
+func TestRepeatedInText(t *testing.T) {
+	const want = "\ncannot be told\n- whether 6,000 ids that occur more than once were created more than once: a\n"
+	text := func(f census.Format, repeated int64) string {
+		r := &census.Report{IDs: 14_000, Distinct: 8000, Repeated: repeated, Sources: []*census.Source{{Name: "a", Format: f, IDs: 14_000}}}
+		var out strings.Builder
+		if err := report.WriteText(&out, r, 80); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := text(census.FormatGrep, 6000); !strings.Contains(got, want) || !strings.Contains(got, "oid census --grep --compare FILE FILE") {
+		t.Error(got)
+	}
+	if got := text(census.FormatJSON, 6000) + text(census.FormatGrep, 0); strings.Contains(got, "more than once") {
+		t.Error(got)
+	}
+}

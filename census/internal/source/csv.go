@@ -110,8 +110,9 @@ func columnHint(text []byte) string {
 			}
 		}
 		for name, f := range b.Places {
-			if strings.HasPrefix(name, "-") || new(Batch).addPasted(name, 0) {
-				continue // a comment of SQL, or a row of values
+			isOdd := strings.HasPrefix(name, "-") || strings.ContainsAny(name, "[{") || new(Batch).addPasted(name, 0)
+			if isOdd || f.Values < int64(b.Looked+1)/2 {
+				continue // a comment of SQL, a program or a row of values; or few rows have ids, as in YAML
 			}
 			if f.Values > most || f.Values == most && name < hint {
 				most, hint = f.Values, name

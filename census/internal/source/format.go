@@ -60,7 +60,7 @@ var readers = []reader{
 		sign: func(data []byte, _ string) bool {
 			text := textOf(data)
 			text = bytes.TrimPrefix(text[skipSpace(text, 0):], []byte{'"'}) // a string may contain JSON
-			return bytes.IndexAny(text, "{[") == 0
+			return bytes.IndexAny(text, "{[") == 0 && !isLog(text)
 		},
 		read: (*Input).readJSON,
 	},
@@ -126,6 +126,9 @@ func (o *Options) detect(data []byte) (string, error) {
 			return r.format, nil
 		}
 	}
+	if o.unpack.Refuse(data, o.Name) != nil {
+		return Auto, fmt.Errorf("%w: neither text nor BSON: the data may be encrypted or damaged", ErrFormat)
+	}
 	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, o.Column, columnHint(textOf(data)), encodingHint(firstLine(data)))
 }
 
@@ -148,6 +151,20 @@ func looksLikeBSON(data []byte) bool {
 	}
 	_, known := bsonTypes[data[4]]
 	return size == 5 || known || data[4] == 0x07
+}
+
+// isLog reports whether text begins as a line of a log: with a time, a level or the like in
+// brackets, before other text.
+func isLog(text []byte) bool {
+	line := firstLine(text)
+	for len(line) > 0 && line[0] == '[' {
+		end := bytes.IndexByte(line, ']')
+		if end < 0 || bytes.LastIndexAny(line[:end], "[{\"'") > 0 {
+			return false
+		}
+		line = bytes.TrimSpace(line[end+1:])
+	}
+	return len(line) > 0 && bytes.IndexAny(line, ",]{}/#;)") != 0
 }
 
 // oneToALine reports whether JSON that begins with data has one document per line. It looks

@@ -113,6 +113,9 @@ func TestPlaces(t *testing.T) {
 		"op;after\nc;\"{\"\"_id\"\": \"\"" + idA + "\"\"}\"\n": `; the column "after._id" has 1 id: write --column after._id`,
 		"--\n-- Dump\n--\nid\tn\n" + idA + "\t1\n":             `or a list of ids`,
 		idA + "\t1\n" + idB + "\t2\n":                          `or a list of ids`,
+		// Other texts have separators, too.
+		"db.users.insertMany([\n{ \"_id\": ObjectId(\"" + idA + "\") },\n{ \"_id\": ObjectId(\"" + idB + "\") }\n]);\n": " or a list of ids",
+		"users:\n  - _id:\n      $oid: \"" + idA + "\"\n  - _id: " + idB + "\n":                                         " or a list of ids",
 	} {
 		if _, err := read(t, strings.NewReader(text), nil); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
