@@ -55,7 +55,7 @@ func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part,
 	}
 	s, err := where.openToRead(ctx)
 	if err != nil {
-		return nil, foreign(ctx, where.given(), collection, err)
+		return nil, where.withTables(ctx, collection, err)
 	}
 	r.databases = append(r.databases, s)
 	if !whole {
@@ -88,7 +88,7 @@ func (r *censusReader) collectionPart(ctx context.Context, p part, where *storeF
 	p.open = r.live(func(ctx context.Context, w io.Writer) error {
 		n, err := r.find(ctx, s, collection, w)
 		if n == 0 && err == nil {
-			err = missing(ctx, where, s, collection)
+			err = where.withTables(ctx, collection, missing(ctx, s, collection))
 		}
 		return err
 	})

@@ -60,7 +60,7 @@ func newFindCommand(std streams) *cobra.Command {
 				}
 				n, err := countOf(cmd.Context(), s, args[0], q.Range, times.strings)
 				if n == 0 && err == nil {
-					err = missing(cmd.Context(), &where, s, args[0])
+					err = missing(cmd.Context(), s, args[0])
 				}
 				if err != nil {
 					return true, err

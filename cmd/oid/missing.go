@@ -19,16 +19,18 @@ func (f *storeFlag) usingCollection(ctx context.Context, collection string, work
 	err := using(ctx, f.openToRead, func(s store.Store) error {
 		found, err := work(s)
 		if !found && (err == nil || err == errReported) {
-			err = cmp.Or(missing(ctx, f, s, collection), err)
+			err = cmp.Or(missing(ctx, s, collection), err)
 		}
 		return err
 	})
-	return foreign(ctx, f.given(), collection, err)
+	return f.withTables(ctx, collection, err)
 }
+
+var errMissing = errors.New("there is no collection")
 
 // missing returns nil if s has the collection, and otherwise an error with the names of the
 // collections that it has. If they cannot be listed, the error says that nobody can tell.
-func missing(ctx context.Context, where *storeFlag, s store.Store, collection string) error {
+func missing(ctx context.Context, s store.Store, collection string) error {
 	list := s.Collections
 	if m, ok := s.(*mongostore.Store); ok {
 		list = m.Readable
@@ -40,11 +42,9 @@ func missing(ctx context.Context, where *storeFlag, s store.Store, collection st
 	case slices.Contains(names, collection):
 		return nil
 	case len(names) == 0:
-		err = fmt.Errorf("there is no collection %q: %w", collection, noCollections(ctx, s))
-	default:
-		err = fmt.Errorf("there is no collection %q; the store has the collections %s", collection, table.List(names))
+		return fmt.Errorf("%w %q: %w", errMissing, collection, noCollections(ctx, s))
 	}
-	return withTables(ctx, where.given(), collection, err)
+	return fmt.Errorf("%w %q; the store has the collections %s", errMissing, collection, table.List(names))
 }
 
 // noCollections returns the error for a store without collections. If it is a database of
@@ -59,17 +59,14 @@ func noCollections(ctx context.Context, s store.Store) error {
 	return err
 }
 
-// foreign adds to an error that wraps [store.ErrForeign] how the tables of the database can be
-// read. name is perhaps the name of one of them.
-func foreign(ctx context.Context, url, name string, err error) error {
-	if !errors.Is(err, store.ErrForeign) {
+// withTables returns err. If it says that the store does not have the collection, or that the
+// database is no store, withTables adds how the ids of its tables are read, and how rows are
+// selected by time. name is perhaps the name of one of the tables.
+func (f *storeFlag) withTables(ctx context.Context, name string, err error) error {
+	if !errors.Is(err, store.ErrForeign) && !errors.Is(err, errMissing) {
 		return err
 	}
-	return withTables(ctx, url, name, err)
-}
-
-// withTables adds to err how the ids of a table are read, and how rows are selected by time.
-func withTables(ctx context.Context, url, name string, err error) error {
+	url := f.given()
 	db, openErr := table.Open(ctx, url)
 	if openErr != nil {
 		return err
