@@ -89,12 +89,10 @@ func (u *Unjudged) String() string {
 	if u.Looked == 1 {
 		looked = "the first " + u.Unit
 	}
-	if len(u.Elsewhere) == 0 {
-		text := fmt.Sprintf("no ObjectId in any field of %s", looked)
-		if u.First != "" {
-			text += "; the first one has " + u.First
-		}
-		return text
+	if len(u.Elsewhere) == 0 && u.First != "" {
+		return fmt.Sprintf("no ObjectId in any field of %s; the first one has %s", looked, u.First)
+	} else if len(u.Elsewhere) == 0 {
+		return "no ObjectId in any field of " + looked
 	}
 	parts := each.Of(u.Elsewhere, Elsewhere.String)
 	return fmt.Sprintf("ids are in other fields; in %s, %s", looked, strings.Join(parts, "; "))
@@ -102,18 +100,12 @@ func (u *Unjudged) String() string {
 
 // String returns a clause such as "`after._id` (JSON within text) has 6: write --field after._id".
 func (e Elsewhere) String() string {
-	kind := ""
+	kind, flag := "", "--field"
 	if e.InText {
 		kind = " (JSON within text)"
 	}
-	return fmt.Sprintf("`%s`%s has %s: write %s", e.Field, kind, phrase.Count(e.IDs, "id", "ids"), e.flag())
-}
-
-// flag returns the flag of "oid census" that reads e.
-func (e Elsewhere) flag() string {
-	name := "--field "
 	if e.IsColumn {
-		name = "--column "
+		flag = "--column"
 	}
-	return name + phrase.Argument(e.Field)
+	return fmt.Sprintf("`%s`%s has %s: write %s %s", e.Field, kind, phrase.Count(e.IDs, "id", "ids"), flag, phrase.Argument(e.Field))
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +55,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
 				if all && !yes {
-					return needYes(cmd.Context(), s, collection)
+					return needYes(cmd.Context(), &where, s, collection)
 				}
 				var n int64
 				var err error
@@ -84,16 +81,13 @@ func newDeleteCommand(std streams) *cobra.Command {
 
 // needYes returns an error that says how many documents --all --yes would delete. If the
 // collection does not exist, because its name is mistyped for example, the error says so.
-func needYes(ctx context.Context, s store.Store, collection string) error {
+func needYes(ctx context.Context, where *storeFlag, s store.Store, collection string) error {
 	n, err := s.Count(ctx, collection, store.Range{})
+	if n == 0 && err == nil {
+		err = missing(ctx, where, s, collection)
+	}
 	if err != nil {
 		return err
-	}
-	if n == 0 {
-		names, err := s.Collections(ctx)
-		if err != nil || !slices.Contains(names, collection) {
-			return cmp.Or(err, fmt.Errorf("%w: collection %q; \"oid collections\" lists all collections", store.ErrNotFound, collection))
-		}
 	}
 	return usagef("to delete all documents of collection %s (%s), add --yes", collection, phrase.Count(n, "document", "documents"))
 }

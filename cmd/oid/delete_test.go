@@ -24,7 +24,7 @@ func TestDeleteAll(t *testing.T) {
 		if got := oid(t, "", "find", "orders").out; strings.Count(got, "\n") != 1 {
 			t.Errorf("documents %q in the other collection, want one", got)
 		}
-		if got := oid(t, "", "delete", "evnets", "--all"); got.code != exitFailed || !strings.Contains(got.err, `not found: collection "evnets"`) {
+		if got := oid(t, "", "delete", "evnets", "--all"); got.code != exitFailed || !strings.Contains(got.err, `there is no collection "evnets"; the store has the collections `) {
 			t.Errorf("of a collection that does not exist: %+v", got)
 		}
 		if got := oid(t, "", "delete", "a$b", "--all", "--yes"); got.code != exitUsage {

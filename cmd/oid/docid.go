@@ -47,19 +47,19 @@ func parseDocID(text string) (docID, error) {
 	if bson.UnmarshalExtJSON([]byte(`{"_id":`+text+`}`), false, &doc) == nil && doc.ID.Type != bson.TypeArray && doc.ID.Type != 0 {
 		return docID{value: doc.ID}, nil
 	}
-	name, argument, _ := strings.Cut(strings.TrimPrefix(text, "new "), "(")
-	switch argument = strings.Trim(strings.TrimSuffix(argument, ")"), `"' `); name {
+	name, argument, isCall := strings.Cut(strings.TrimPrefix(text, "new "), "(")
+	if !isCall && len(text) == len(uuid.UUID{}.String()) {
+		name, argument = "UUID", text
+	}
+	switch name {
 	case "UUID":
-		if id, err := uuid.Parse(argument); err == nil {
+		if id, err := uuid.Parse(strings.Trim(argument, `"') `)); err == nil {
 			return docIDOf(bson.Binary{Subtype: bson.TypeBinaryUUID, Data: id[:]})
 		}
 	case "ISODate", "Date":
 		if t, err := timerange.Parse(text, time.Now()); err == nil {
 			return docIDOf(bson.NewDateTimeFromTime(t))
 		}
-	}
-	if id, err := uuid.Parse(text); err == nil && len(text) == len(uuid.UUID{}.String()) {
-		return docIDOf(bson.Binary{Subtype: bson.TypeBinaryUUID, Data: id[:]})
 	}
 	return docID{}, fmt.Errorf(`%w: %q, want 24 hexadecimal digits, a number, a string in quotes as in '"name"', or another value in Extended JSON`, store.ErrKey, text)
 }
@@ -81,53 +81,53 @@ func (d docID) String() string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(doc), `{"":`), "}")
 }
 
-// do calls withKey or, if d is no key, withValue. Only MongoDB has documents whose _id is no key.
-func (d docID) do(s store.Store, withKey func(store.Key) error, withValue func(*mongostore.Store, bson.RawValue) error) error {
-	if !d.key.IsZero() {
-		return withKey(d.key)
-	}
+// inMongoDB returns s if it is in MongoDB: only there an _id may be of any type.
+func (d docID) inMongoDB(s store.Store) (*mongostore.Store, error) {
 	if m, ok := s.(*mongostore.Store); ok {
-		return withValue(m, d.value)
+		return m, nil
 	}
-	return fmt.Errorf("%w: %s: this store has only numbers, strings and ObjectIds", store.ErrKey, d)
+	return nil, fmt.Errorf("%w: %s: this store has only numbers, strings and ObjectIds", store.ErrKey, d)
 }
 
 // get returns the document with the _id d.
-func (d docID) get(ctx context.Context, s store.Store, collection string) (doc bson.Raw, err error) {
-	err = d.do(s,
-		func(key store.Key) error { doc, err = s.Get(ctx, collection, key); return err },
-		func(m *mongostore.Store, id bson.RawValue) error {
-			doc, err = m.GetValue(ctx, collection, id)
-			return err
-		})
-	return doc, err
+func (d docID) get(ctx context.Context, s store.Store, collection string) (bson.Raw, error) {
+	if !d.key.IsZero() {
+		return s.Get(ctx, collection, d.key)
+	}
+	m, err := d.inMongoDB(s)
+	if err != nil {
+		return nil, err
+	}
+	return m.GetValue(ctx, collection, d.value)
 }
 
 // delete deletes the document with the _id d.
 func (d docID) delete(ctx context.Context, s store.Store, collection string) error {
-	return d.do(s,
-		func(key store.Key) error { return s.Delete(ctx, collection, key) },
-		func(m *mongostore.Store, id bson.RawValue) error { return m.DeleteValue(ctx, collection, id) })
+	if !d.key.IsZero() {
+		return s.Delete(ctx, collection, d.key)
+	}
+	m, err := d.inMongoDB(s)
+	if err != nil {
+		return err
+	}
+	return m.DeleteValue(ctx, collection, d.value)
 }
 
 // find returns the documents that q selects and that come after the one with the _id d, if d is not
 // zero. In MongoDB, documents with an _id of any type come after it.
-func (d docID) find(ctx context.Context, s store.Store, collection string, q store.Query) (docs iter.Seq2[bson.Raw, error], err error) {
-	m, isMongo := s.(*mongostore.Store)
-	if d.key.IsZero() && d.value.Type == 0 || q.Range != (store.Range{}) || !isMongo && !d.key.IsZero() {
-		q.After = d.key
-		return s.Find(ctx, collection, q), nil
-	}
-	if isMongo && !d.key.IsZero() {
+func (d docID) find(ctx context.Context, s store.Store, collection string, q store.Query) (iter.Seq2[bson.Raw, error], error) {
+	q.After = d.key
+	m, err := d.inMongoDB(s)
+	if !d.key.IsZero() && err == nil && q.Range == (store.Range{}) {
 		d, err = docIDOf(d.key)
 	}
-	if err == nil {
-		err = d.do(s, nil, func(*mongostore.Store, bson.RawValue) error {
-			docs = m.FindAfter(ctx, collection, d.value, q)
-			return nil
-		})
+	switch {
+	case d.value.Type == 0:
+		return s.Find(ctx, collection, q), nil
+	case err != nil:
+		return nil, err
 	}
-	return docs, err
+	return m.FindAfter(ctx, collection, d.value, q), nil
 }
 
 // others returns values of other types that are written with the same characters.

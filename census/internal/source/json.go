@@ -99,7 +99,7 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		case err != nil:
 		case skipSpace(s, end) != len(s):
 			err = errors.New("text after the JSON document")
-		case !endsWord[s[i]] && wordType(s[i:end]) == typeText:
+		case !endsWord[s[i]] && !new(Batch).addPasted(short(s[i:end]), 0) && wordType(s[i:end]) == typeText:
 			err = errJSON
 		}
 		if err != nil || isQuote[s[i]] && b.addPasted(short(s[i:end]), place) {

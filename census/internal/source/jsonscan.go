@@ -249,9 +249,6 @@ type foundJSON func(s []byte, from, to int)
 // the path that contain JSON. It does not look at the rest of the object after the first member
 // of the path.
 func findJSON(s []byte, i int, path []string, found foundJSON) error {
-	if i >= len(s) || s[i] != '{' {
-		return errJSON
-	}
 	err := eachMember(s, i, func(key []byte, from, to int) error {
 		switch path[0] {
 		case anyKey:
@@ -260,7 +257,7 @@ func findJSON(s []byte, i int, path []string, found foundJSON) error {
 		case anyMember:
 			return enterJSON(s, from, to, path[1:], found)
 		}
-		if n := isKey(key, path); n > 0 {
+		if n := isName(unescape(key), path); n > 0 {
 			return cmp.Or(enterJSON(s, from, to, path[n:], found), errFound)
 		}
 		return nil
@@ -303,10 +300,8 @@ func enterJSON(s []byte, from, to int, path []string, found foundJSON) error {
 			switch {
 			case path[0] == anyMember || !named && n-1 == index:
 				return enterJSON(s, i, end, path[1:], found)
-			case named && s[i] == '{':
-				return findJSON(s[:end], i, path, found)
-			case named && isQuote[s[i]]:
-				return enterText(unescape(s[i+1:end-1]), path, found)
+			case named && s[i] != '[':
+				return enterJSON(s, i, end, path, found)
 			}
 			return nil
 		})
@@ -320,15 +315,6 @@ func enterJSON(s []byte, from, to int, path []string, found foundJSON) error {
 func enterText(text []byte, path []string, found foundJSON) error {
 	text = jsonIn(text)
 	return enterJSON(text, 0, len(text), path, found)
-}
-
-// isKey reports whether key, a JSON string without its quotes, is the name of the first member
-// of path; see isName.
-func isKey(key []byte, path []string) int {
-	if bytes.IndexByte(key, '\\') >= 0 {
-		key = unescape(key)
-	}
-	return isName(key, path)
 }
 
 // isName returns how many parts at the beginning of path are name: several if name has dots, and
@@ -439,9 +425,6 @@ func wordType(word []byte) string {
 		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
 			return t
 		}
-	}
-	if new(Batch).addPasted(short(word), 0) {
-		return "object" // ObjectId(...), as the shell writes it
 	}
 	switch string(word) {
 	case "true", "false":

@@ -60,7 +60,7 @@ func (b *Batch) look(doc []byte) {
 	if b.Looked++; b.Looked == 1 && doc[0] == '{' {
 		b.First = membersOf(doc)
 	}
-	for path, f := range new(looker).in(doc, 0) {
+	for path, f := range placesIn(doc, 0) {
 		if path != "" {
 			places(b.Places).add(path, "", f)
 		}
@@ -86,7 +86,7 @@ func (b *Batch) lookRow(names, row []string) {
 		b.First = "the columns " + clip([]byte(strings.Join(names, ", ")))
 	}
 	for i, cell := range row[:min(len(row), len(names))] {
-		in := new(looker).inText([]byte(cell), 0)
+		in := inText([]byte(cell), 0)
 		if new(Batch).addPasted(cell, 0) {
 			in = anID
 		}
@@ -136,40 +136,35 @@ func joined(path, rest string) string {
 	return path + "." + rest
 }
 
-// looker finds the places of ids in JSON. An id is what [Batch.addJSON] takes for one.
-type looker struct{ scratch Batch }
-
 // anID is the places in a value that is itself an id.
 var anID = places{"": {Values: 1}}
 
-// in returns the places of the ids in a JSON value. The path of an id that is the value itself
-// is empty.
-func (l *looker) in(s []byte, depth int) places {
-	if depth > maxLookDepth {
-		return nil
-	}
-	if s[0] == '[' && depth > 0 {
-		return l.inElements(s, depth)
-	}
+// placesIn returns the places of the ids in a JSON value. An id is what [Batch.addJSON] takes for
+// one. The path of an id that is the value itself is empty.
+func placesIn(s []byte, depth int) places {
+	var value Batch
 	if s[0] != '[' {
-		l.scratch.reset()
-		if l.scratch.addJSON(s, 0, len(s), 0, false); len(l.scratch.IDs)+len(l.scratch.Strings) > 0 {
-			return anID
-		}
+		value.addJSON(s, 0, len(s), 0, false)
 	}
 	switch {
+	case depth > maxLookDepth:
+		return nil
+	case len(value.IDs)+len(value.Strings) > 0:
+		return anID
+	case s[0] == '[' && depth > 0:
+		return inElements(s, depth)
 	case s[0] == '{', s[0] == '[': // the document is an element of an array
-		return l.inMembers(s, depth)
+		return inMembers(s, depth)
 	case isQuote[s[0]]:
-		return l.inText(unescape(s[1:len(s)-1]), depth)
+		return inText(unescape(s[1:len(s)-1]), depth)
 	}
 	return nil
 }
 
 // inText returns the places of the ids in a string, which may contain JSON.
-func (l *looker) inText(text []byte, depth int) places {
+func inText(text []byte, depth int) places {
 	in := places{}
-	for path, f := range l.in(jsonIn(text), depth+1) {
+	for path, f := range placesIn(jsonIn(text), depth+1) {
 		if f.InText = true; path != "" { // no path leads to the text itself
 			in[path] = f
 		}
@@ -195,14 +190,16 @@ func jsonIn(text []byte) []byte {
 
 // inElements returns the places of the ids in an array. A path needs no part for the
 // elements, except where the next part would not be taken for the name of a member.
-func (l *looker) inElements(s []byte, depth int) places {
+func inElements(s []byte, depth int) places {
 	all := places{}
 	_ = eachMember(s, 0, func(_ []byte, from, to int) error {
 		if s[from] == '[' {
-			all.within(anyMember, l.inMembers(s[from:to], depth+1))
+			for path, f := range inMembers(s[from:to], depth+1) {
+				all.add(joined(anyMember, path), "", f)
+			}
 			return nil
 		}
-		for path, f := range l.in(s[from:to], depth+1) {
+		for path, f := range placesIn(s[from:to], depth+1) {
 			if first, _, _ := strings.Cut(path, "."); strings.HasPrefix(first, anyMember) || isIndex(first) {
 				path = joined(anyMember, path)
 			}
@@ -216,7 +213,7 @@ func (l *looker) inElements(s []byte, depth int) places {
 // inMembers returns the places of the ids in an object, or in an array whose elements
 // have meanings of their own, as in the rows of a table. Keys that differ although their values
 // are alike are data: they become anyMember.
-func (l *looker) inMembers(s []byte, depth int) places {
+func inMembers(s []byte, depth int) places {
 	named, all, alike, n := places{}, places{}, map[string]int{}, 0
 	// After an error the rest of the value is unknown; what was found before is right.
 	_ = eachMember(s, 0, func(key []byte, from, to int) error {
@@ -231,7 +228,7 @@ func (l *looker) inMembers(s []byte, depth int) places {
 		case name == "" || strings.HasPrefix(name, anyMember):
 			return nil // no path leads to it
 		}
-		for rest, f := range l.in(s[from:to], depth+1) {
+		for rest, f := range placesIn(s[from:to], depth+1) {
 			path := joined(name, rest)
 			if _, known := named[path]; !known && len(alike) < maxPlaces {
 				alike[rest]++
@@ -251,13 +248,6 @@ func (l *looker) inMembers(s []byte, depth int) places {
 		all.add(path, "", f)
 	}
 	return all
-}
-
-// within adds the places in the value at path.
-func (p places) within(path string, in places) {
-	for rest, f := range in {
-		p.add(joined(path, rest), "", f)
-	}
 }
 
 // isIndex reports whether a part of a path is the index of an element.
