@@ -55,7 +55,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
 				if all && !yes {
-					return needYes(cmd.Context(), &where, s, collection)
+					return needYes(cmd.Context(), s, collection)
 				}
 				var n int64
 				var err error
@@ -81,10 +81,10 @@ func newDeleteCommand(std streams) *cobra.Command {
 
 // needYes returns an error that says how many documents --all --yes would delete. If the
 // collection does not exist, because its name is mistyped for example, the error says so.
-func needYes(ctx context.Context, where *storeFlag, s store.Store, collection string) error {
+func needYes(ctx context.Context, s store.Store, collection string) error {
 	n, err := s.Count(ctx, collection, store.Range{})
 	if n == 0 && err == nil {
-		err = missing(ctx, where, s, collection)
+		err = missing(ctx, s, collection)
 	}
 	if err != nil {
 		return err
