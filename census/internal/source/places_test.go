@@ -77,6 +77,7 @@ func TestPlaces(t *testing.T) {
 		{"texts in an array", `{"a":[` + quoted(`{"c": `+a+`}`) + `,` + quoted(`{"c": `+b+`}`) + `]}`, "a.c 2 in text"},
 		{"documents as text", quoted(`{"_id":`+a+`}`) + "\n" + quoted(`{"_id":`+b+`}`), "judged"},
 		{"text that only looks like JSON", `{"a":"{[}","b":"{` + idA + `","c":` + a + `}`, "c 1"},
+		{"an id in JSON within text", `{"a":` + quoted(b) + `,"c":` + a + `}`, "c 1"},
 		{"names that no path has", `{"":` + a + `,"*x":` + a + `,"ok":` + b + `}`, "ok 1"},
 		{"the shell", "{ a: ObjectId('" + idA + "'), b: [ObjectId(\"" + idB + "\"), 7] }", "a 1, b 1"},
 		{"CSV", "n,ref\n1," + idA + "\n2,ObjectId(" + idB + ")\n", ""},
@@ -121,11 +122,14 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	r, _ := read(t, strings.NewReader(strings.Repeat(`{"a":`+a+`}`+"\n", 1200)), nil)
-	if got := r.Unjudged.String(); got != "ids are in other fields; in the first 1,000 lines, `a` has 1,000 ids: write --field a" {
-		t.Error(got)
+	lines := strings.Repeat(`{"a":`+a+`}`+"\n", 20_000) // several blocks and batches
+	for unit, text := range map[string]string{"lines": lines, "documents": "[" + lines + "]", "rows": "_id,a\n" + strings.Repeat(","+idA+"\n", 20_000)} {
+		r, _ := read(t, strings.NewReader(text), nil)
+		if got := r.Unjudged.String(); !strings.HasPrefix(got, "ids are in other fields; in the first 1,000 "+unit+", `a` has 1,000 ids: write --") {
+			t.Error(got)
+		}
 	}
-	r, _ = read(t, strings.NewReader(`{"id":1,"at":{"$date":"2020-01-01T00:00:00Z"},"x":[],"name":"n"}`), nil)
+	r, _ := read(t, strings.NewReader(`{"id":1,"at":{"$date":"2020-01-01T00:00:00Z"},"x":[],"name":"n"}`), nil)
 	if got := r.Unjudged.String(); got != "no ObjectId in any field of the first line; the first one has the members id (int), at (date), x (array), name (string)" {
 		t.Error(got)
 	}
