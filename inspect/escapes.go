@@ -77,17 +77,6 @@ func endsGUID(text string, at int) bool {
 	return start != nil && strings.ContainsAny(start[1], "0123456789") && strings.ContainsAny(start[1], "abcdefABCDEF")
 }
 
-// anchors are texts at which Find looks for an ObjectId whose digits are not in a row.
-var anchors = [...]struct {
-	text string
-	find func(text string, at int) (Match, bool)
-}{
-	{"=", broken},
-	{"Buffer", bracketed},
-	{"Identifier", bracketed},
-	{"Value1", bracketed}, // of notations; words whose first letter is rare are found faster
-}
-
 // bracketed returns the ObjectId in a notation that has text[at] between its brackets.
 func bracketed(text string, at int) (m Match, ok bool) {
 	start := max(at-longestNotation, 0)
@@ -101,22 +90,32 @@ func bracketed(text string, at int) (m Match, ok bool) {
 	return m, len(m.ID) == hexSize
 }
 
-// broken returns the ObjectId that is divided by a soft line break of quoted-printable: by "=" at
-// text[at] and the end of its line.
+// softBreak returns the ObjectId that is divided by a soft line break of quoted-printable, which is
+// "=" at the end of a line. The break is directly before or after the digits text[from:to].
+func softBreak(text string, from, to int) (m Match, ok bool) {
+	if to < len(text) && text[to] == '=' {
+		m, ok = broken(text, to)
+	}
+	for at := from - 1; !ok && at >= 0 && at >= from-3 && is(text[at], inBroken) && !is(text[at], inDigits); at-- {
+		if text[at] == '=' {
+			m, ok = broken(text, at)
+		}
+	}
+	return m, ok
+}
+
+// broken returns the ObjectId that is divided by "=" at text[at] and the end of its line.
 func broken(text string, at int) (m Match, ok bool) {
-	next := at + 1 // where the next line begins
-	if next < len(text) && text[next] == '\r' {
+	next := at + 1
+	if strings.HasPrefix(text[next:], "\r\n") {
 		next++
 	}
-	if next >= len(text) || text[next] != '\n' {
+	begin := brokenFrom(text, at)
+	if begin == at || next == len(text) || text[next] != '\n' {
 		return m, false
 	}
 	next++
-	begin := brokenFrom(text, at)
 	_, end := row(text, next, next, inDigits)
-	if begin == at || end == next {
-		return m, false
-	}
 	const context = 32
 	joined := text[max(begin-context, 0):at] + text[next:end]
 	id := idIn(joined, len(joined)-(at-begin)-(end-next), len(joined))

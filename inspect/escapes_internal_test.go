@@ -85,7 +85,7 @@ func TestSoftBreaks(t *testing.T) {
 	const id = "507f1f77bcf86cd799439011"
 	for _, end := range []string{"=\n", "=\r\n"} {
 		for n := 1; n < len(id); n++ {
-			for _, before := range []string{"", "id=3D", "_id: ", `"`} {
+			for _, before := range []string{"", "id=3D", "_id: ", `"`, "=3D=3D=3D=3D=3D"} {
 				text := before + id[:n] + end + id[n:]
 				want := []Match{{len(before), len(text), id}, {len(text) + 1, len(text) + 1 + len(id), id}}
 				if got := Find(text + " " + id); !slices.Equal(got, want) || !slices.Equal(objectIDsIn(text+" "+id), want) {

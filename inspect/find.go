@@ -33,14 +33,27 @@ func Find(text string) (matches []Match) {
 		if class&inForms == 0 {
 			continue
 		}
-		var from int
-		if class&inDigits != 0 { // most often an ObjectId that stands alone
-			from, end = row(text, at, at+window, inDigits)
-			if end-from == hexSize && (from == 0 || !is(text[from-1], inRow)) && (end == len(text) || !is(text[end], inRow)) {
-				s.add(Match{from, end, text[from:end]})
+		if class&inBroken != 0 { // most often an ObjectId that stands alone
+			known := at // text[at:known] are digits
+			if class&inDigits != 0 {
+				known += window
+			}
+			from, to := row(text, at, known, inDigits)
+			if m, ok := softBreak(text, from, to); ok {
+				s.add(m)
+				end = m.End
+				continue
+			}
+			if to-from == hexSize && (from == 0 || !is(text[from-1], inRow)) && (to == len(text) || !is(text[to], inRow)) {
+				s.add(Match{from, to, text[from:to]})
+				end = to
 				continue
 			}
 		}
+		if class&inRow == 0 { // the window is in no other form
+			continue
+		}
+		var from int
 		from, end = row(text, at, at+window, inWord)
 		known := end // the window may be part of one word
 		if class&inWord == 0 {
@@ -49,56 +62,74 @@ func Find(text string) (matches []Match) {
 		}
 		s.row(from, known, end)
 	}
-	s.addRare(len(text))
+	s.addSpread(len(text))
 	return matches
 }
 
 // FindObjectIDs calls found with each ObjectId that [Find] finds in text.
 func FindObjectIDs(text string, found func(Match)) {
 	s := newSearch(text, found)
-	s.digits(0, len(text))
-	s.addRare(len(text))
+	end := 0 // text[:end] was searched
+	for at := 0; at < len(text)-hexSize+1; {
+		w := text[at : at+hexSize]
+		class := classes[w[11]] & (classes[w[0]]&classes[w[4]]&classes[w[7]] | classes[w[15]]&classes[w[19]]&classes[w[23]])
+		if class&inBroken != 0 && at+11 >= end {
+			end = s.digitsAt(at + 11)
+		}
+		if at += hexSize; at > len(text)-hexSize && at < len(text) {
+			at = len(text) - hexSize // the last window overlaps with the one before
+		}
+	}
+	s.addSpread(len(text))
 }
 
 // search finds ids in a text.
 type search struct {
-	text  string
-	found func(Match) // is called with the matches in the order of the text
-	end   int         // of the last match
-	rare  []Match     // the matches of anchors with which found was not yet called
+	text   string
+	found  func(Match) // is called with the matches in the order of the text
+	end    int         // of the last match
+	spread []Match     // the ids whose digits are not in a row, with which found was not yet called
 }
+
+// spreadWords are words of the notations in which the digits of an id are not in a row. Words
+// that begin with a rare letter are found faster.
+var spreadWords = [...]string{"Buffer", "Identifier", "Value1"}
 
 func newSearch(text string, found func(Match)) search {
 	s := search{text: text, found: found}
-	for _, a := range anchors {
-		for from := 0; ; {
-			at := strings.Index(text[from:], a.text)
+	words := spreadWords[:]
+	if strings.IndexByte(text, '{') < 0 {
+		words = words[:1] // the others are members
+	}
+	for _, word := range words {
+		for from := 0; ; from++ {
+			at := strings.Index(text[from:], word)
 			if at < 0 {
 				break
 			}
-			if m, ok := a.find(text, from+at); ok {
-				s.rare = append(s.rare, m)
+			from += at
+			if m, ok := bracketed(text, from); ok {
+				s.spread = append(s.spread, m)
 			}
-			from += at + len(a.text)
 		}
 	}
-	slices.SortFunc(s.rare, func(a, b Match) int { return a.Start - b.Start })
+	slices.SortFunc(s.spread, func(a, b Match) int { return a.Start - b.Start })
 	return s
 }
 
-// add adds m to the matches, after those of anchors that begin before m or within m.
+// add adds m to the matches, after those in spread that begin before m or within m.
 func (s *search) add(m Match) {
-	if len(s.rare) > 0 {
-		s.addRare(m.End)
+	if len(s.spread) > 0 {
+		s.addSpread(m.End)
 	}
 	s.addNext(m)
 }
 
-// addRare adds the matches of anchors that begin before text[until].
-func (s *search) addRare(until int) {
-	for len(s.rare) > 0 && s.rare[0].Start < until {
-		s.addNext(s.rare[0])
-		s.rare = s.rare[1:]
+// addSpread adds the matches in spread that begin before text[until].
+func (s *search) addSpread(until int) {
+	for len(s.spread) > 0 && s.spread[0].Start < until {
+		s.addNext(s.spread[0])
+		s.spread = s.spread[1:]
 	}
 }
 
@@ -118,13 +149,14 @@ func (s *search) addNext(m Match) {
 //	a form        [----------23---------]
 const window = 12
 
-// Classes of characters, one bit each. Every higher bit is the class of one form.
+// Classes of characters, one bit each. Every bit from inDigits on is the class of one form.
 const (
 	inWord   = 1 << iota // ASCII letters and digits
 	inRow                // inWord, and the separators within a UUID or a gpid
-	inDigits             // hexadecimal digits
+	inDigits             // hexadecimal digits, the class of an ObjectId
+	inBroken             // inDigits, and a soft line break
 
-	inForms = ^uint8(inWord | inRow | inDigits)
+	inForms = ^uint8(inWord | inRow)
 )
 
 var (
@@ -137,7 +169,7 @@ var (
 
 func init() {
 	const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	sets := []string{lettersAndDigits, lettersAndDigits + "-:.[]", hexDigits}
+	sets := []string{lettersAndDigits, lettersAndDigits + "-:.[]", hexDigits, hexDigits + "=\r\n"}
 	for _, f := range forms {
 		if f.characters != "" {
 			sets = append(sets, f.characters)
@@ -193,16 +225,23 @@ func (s *search) word(from, to int) {
 
 // digits finds the ObjectIds in text[from:to].
 func (s *search) digits(from, to int) {
-	text := s.text
 	// It is enough to look at every 24th character: each run of 24 digits contains one of them.
 	for i := from + hexSize - 1; i < to; i += hexSize {
-		if !is(text[i], inDigits) {
-			continue
+		if is(s.text[i], inBroken) {
+			i = s.digitsAt(i)
 		}
-		begin, end := row(text, i, i+1, inDigits)
-		if id := idIn(text, begin, end); id >= 0 {
-			s.add(Match{id, end, text[id:end]})
-		}
-		i = end
 	}
+}
+
+// digitsAt finds the ObjectId that contains text[i]. It returns where the digits end.
+func (s *search) digitsAt(i int) (end int) {
+	begin, end := row(s.text, i, i, inDigits)
+	if m, ok := softBreak(s.text, begin, end); ok {
+		s.add(m)
+		return m.End
+	}
+	if id := idIn(s.text, begin, end); id >= 0 {
+		s.add(Match{id, end, s.text[id:end]})
+	}
+	return end
 }

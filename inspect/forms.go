@@ -16,7 +16,7 @@ type form struct {
 
 // forms are all forms. If a word matches several forms, the first one counts.
 var forms = [...]form{
-	{name: "ObjectId", characters: hexDigits}, // found by idIn
+	{name: "ObjectId"}, // of the class inDigits, and found by idIn
 	{"UUID", hexDigits + "-", 12, findUUID},
 	{"ULID in capitals", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 26, findULID},
 	{"TypeID", "0123456789abcdefghjkmnpqrstvwxyz", 26, findTypeID},

@@ -111,9 +111,11 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 // notation is returned as it is, although it need not be an id. The error says why the id in s
 // cannot be known.
 func inNotation(s string) (id string, err error) {
-	s = strings.Trim(s, "`")
-	if s != "" && s[0] == '{' && !memberNames()[firstMember(s)] {
+	if s = strings.Trim(s, "`"); s == "" || s[0] == '{' && !isMember(firstMember(s)) {
 		return "", nil
+	}
+	if !strings.ContainsAny(s, " \t\r\n\"'`(){}[]<>:/=,\\") && !strings.HasPrefix(s, "0x") && !strings.HasPrefix(s, "0X") {
+		return s, nil // a word alone
 	}
 	var m []string
 	if len(s) <= longestWord { // lines of logs are longer
@@ -152,8 +154,8 @@ var otherNames = map[string]string{
 	"pid": "process", "increment": "counter", "inc": "counter", "_inc": "counter", "_time": "timesecond",
 }
 
-// memberNames has the names of all members in the table, and their other names.
-var memberNames = sync.OnceValue(func() map[string]bool {
+// members has the names of all members in the table, and their other names.
+var members = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{"$oid": true, "oid": true, "$id": true, "$uuid": true, "$numberlong": true} // words
 	for name := range otherNames {
 		names[name] = true
@@ -166,6 +168,9 @@ var memberNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
+// isMember reports whether an object in a notation may have a member of this name.
+func isMember(name string) bool { return name != "" && members()[strings.ToLower(name)] }
+
 // moreMembers are members that an object may also have, and those that contain the others.
 const moreMembers = " _bsontype buffer $binary new _new time timesecond creationtime date "
 
@@ -173,13 +178,13 @@ const moreMembers = " _bsontype buffer $binary new _new time timesecond creation
 // that is an object it returns the members instead. The names are in lower case, and those that
 // otherNames has are replaced. membersOf returns nil if s is no object in a notation.
 func membersOf(s string) map[string]string {
-	if len(s) > longestNotation || !strings.HasSuffix(s, "}") || !memberNames()[firstMember(s)] {
+	if len(s) > longestNotation || !strings.HasSuffix(s, "}") || !isMember(firstMember(s)) {
 		return nil
 	}
 	members := map[string]string{}
 	for m := aMember().FindStringSubmatchIndex(s); m != nil; m = aMember().FindStringSubmatchIndex(s) {
 		name := strings.ToLower(s[m[2]:m[3]])
-		if !memberNames()[name] {
+		if !isMember(name) {
 			return nil
 		}
 		members[cmp.Or(otherNames[name], name)] = strings.Trim(s[m[4]:m[5]], `"'`)
@@ -188,16 +193,21 @@ func membersOf(s string) map[string]string {
 	return members
 }
 
-// firstMember returns the name of the first member of an object, in lower case. The name of a type
-// may stand before the object.
+// firstMember returns the name of the first member of an object, or "" if s is none. The name of
+// a type may stand before the object.
 func firstMember(s string) string {
-	before, members, _ := strings.Cut(s, "{")
-	name := strings.TrimLeft(members, " \t\r\n\"'")
-	end := strings.IndexAny(name, "\"' :")
-	if end < 0 || end > 20 || strings.ContainsAny(before, "\"',;:([") {
+	from := strings.IndexByte(s, '{') + 1
+	if from == 0 || from > 1 && strings.ContainsAny(s[:from-1], "\"',;:([") {
 		return ""
 	}
-	return strings.ToLower(name[:end])
+	for from < len(s) && strings.IndexByte(" \t\r\n\"'", s[from]) >= 0 {
+		from++
+	}
+	to := from
+	for to < len(s) && (is(s[to], inWord) || s[to] == '_' || s[to] == '$') {
+		to++
+	}
+	return s[from:to]
 }
 
 // hasAll reports whether an object has all members of these names, and no others except those of
@@ -231,7 +241,7 @@ func inBase64(s string) string {
 	if len(s) != base64.StdEncoding.EncodedLen(objectid.Size) {
 		return ""
 	}
-	raw, err := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s))
+	raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(s, "-", "+"), "_", "/"))
 	if err != nil {
 		return ""
 	}
@@ -239,7 +249,7 @@ func inBase64(s string) string {
 }
 
 func bytesInHex(s string) string {
-	raw, err := hex.DecodeString(strings.NewReplacer(" ", "", ":", "").Replace(s))
+	raw, err := hex.DecodeString(strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), ":", ""))
 	if err != nil {
 		return ""
 	}

@@ -18,8 +18,6 @@ const (
 
 	blanks = " \t\r\n,;" // separators that no id in any notation begins or ends with
 
-	objectIDCall = "ObjectId(" // the most frequent notation begins with it
-
 	// mark is the byte order mark, which some programs write before a text in UTF-8.
 	mark = "\ufeff"
 )
@@ -31,16 +29,17 @@ var idLike = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
 // any notation that [Scan] reads, such as ObjectId("..."). Spaces, commas, semicolons and
 // square brackets around it are ignored. ok is false if text is anything else.
 func ParseObjectID(text string) (id objectid.ID, ok bool) {
-	if len(text) != hexSize {
+	if !objectid.Valid(text) {
 		// Trim is several times as fast for a set of ASCII alone.
 		text = strings.Trim(strings.TrimPrefix(text, mark), blanks)
-		if len(text) != hexSize && (text == "" || !is(text[0], inDigits) && !strings.HasPrefix(text, objectIDCall) && !strings.ContainsAny(text, "([{<'\"`\\:")) {
-			return id, false // it is in none of the notations
+		if text == "" || text[0] == '{' && !isMember(firstMember(text)) {
+			return id, false
 		}
-		text, _ = unwrap(text)
+		if text, _ = unwrap(text); !objectid.Valid(text) {
+			return id, false
+		}
 	}
-	ok = len(text) == hexSize && id.Set(text) == nil
-	return id, ok
+	return id, id.Set(text) == nil
 }
 
 // IsTimeAlone reports whether text is {timestamp, date}, as which Java writes an ObjectId. Its other
@@ -54,7 +53,7 @@ func IsTimeAlone(text string) bool {
 // which need not be a valid id.
 func unwrap(s string) (id string, err error) {
 	inner := s
-	if args, found := strings.CutPrefix(s, objectIDCall); found && strings.HasSuffix(args, ")") {
+	if args, found := strings.CutPrefix(s, "ObjectId("); found && strings.HasSuffix(args, ")") {
 		inner = args[:len(args)-1]
 		if n := len(inner) - 2; n == hexSize && inner[0] == inner[n+1] && strings.IndexByte(`"'`, inner[0]) >= 0 {
 			inner = inner[1 : n+1]
@@ -85,12 +84,15 @@ func (s *scanner) inText(line int) []result {
 	if trimmed == "" {
 		return nil
 	}
-	word, err := unwrap(strings.Trim(text, blanks+mark))
-	if err != nil {
-		return refused(line, err)
-	}
-	if word != "" && isID(word) {
-		return resultAt(line, text, word, 0)
+	var word string
+	if len(trimmed) < hexSize || !objectid.Valid(trimmed[:hexSize]) { // else a list of words
+		var err error
+		if word, err = unwrap(strings.Trim(text, blanks+mark)); err != nil {
+			return refused(line, err)
+		}
+		if word != "" && isID(word) {
+			return resultAt(line, text, word, 0)
+		}
 	}
 	if id := inBase64(trimmed); id != "" && !proseWord().MatchString(trimmed) {
 		return resultAt(line, text, id, 0)
@@ -143,11 +145,12 @@ var shellID = pattern.Of(`["']?\b_id["']?\s*:\s*`)
 // the MongoDB shell.
 func inDocument(line int, text []byte) []result {
 	whole := string(text)
-	if id, err := inNotation(plain(text)); id != "" || err != nil {
-		if err != nil {
+	if isMember(firstMember(whole)) {
+		if id, err := inNotation(plain(text)); err != nil {
 			return refused(line, err)
+		} else if id != "" {
+			return resultAt(line, whole, id, 0)
 		}
-		return resultAt(line, whole, id, 0)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {

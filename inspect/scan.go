@@ -156,8 +156,11 @@ func (s *scanner) piece() []result {
 
 // isOpenList reports whether line ends within a list of bytes as Node prints it over several lines.
 func isOpenList(line []byte) bool {
+	if end := bytes.TrimRight(line, "\r\n"); len(line) >= longestNotation || !bytes.HasSuffix(end, []byte("[")) && !bytes.HasSuffix(end, []byte(",")) {
+		return false
+	}
 	at := bytes.LastIndex(line, []byte("Array"))
-	return at >= 0 && len(line) < longestNotation && bytes.IndexByte(line[at:], '\n') >= 0 && bytes.LastIndexByte(line, '[') > max(bytes.LastIndexByte(line, ']'), at)
+	return at >= 0 && bytes.LastIndexByte(line, '[') > max(bytes.LastIndexByte(line, ']'), at)
 }
 
 // opens reports whether the bracket that was just read begins an array of documents or of

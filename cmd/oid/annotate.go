@@ -9,7 +9,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/spf13/cobra"
 
@@ -101,33 +103,44 @@ func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
 	// Blocks are garbage once they are written, so few survive a collection.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {
-		text string
-		ids  []inspect.Match
+		bytes []byte
+		ids   []inspect.Match
 	}
 	return inOrder(ctx, runtime.GOMAXPROCS(0),
-		func(ctx context.Context, add func(string), flush func()) error {
-			return blocks(ctx, r, func(text string) error {
-				add(text)
+		func(ctx context.Context, add func([]byte), flush func()) error {
+			return blocks(ctx, r, func(bytes []byte) error {
+				add(bytes)
 				flush()
 				return ctx.Err()
 			})
 		},
-		func(one []string) block { return block{one[0], inspect.Find(one[0])} },
-		func(b block) error { return a.write(ctx, w, b.text, b.ids) })
+		func(one [][]byte) block { return block{one[0], inspect.Find(textOf(one[0]))} },
+		func(b block) error {
+			defer unusedBlocks.Put(&b.bytes)
+			return a.write(ctx, w, textOf(b.bytes), b.ids)
+		})
 }
+
+// unusedBlocks are blocks of memory into which the next text is read.
+var unusedBlocks = sync.Pool{New: func() any { return new(make([]byte, 0, annotateBlock)) }}
+
+// textOf returns the bytes of a block as text, without a copy. The text is valid until the block
+// is unused.
+func textOf(block []byte) string { return unsafe.String(unsafe.SliceData(block), len(block)) }
 
 // blocks calls use with one piece of r after the other: all complete lines that have been
 // read. A piece may end within a line if r ends there or if the line is longer than
-// maxLogLine.
-func blocks(ctx context.Context, r io.Reader, use func(text string) error) error {
-	block := make([]byte, 0, annotateBlock)
+// maxLogLine. A piece is a block, or the beginning of a block, that blocks uses no longer.
+func blocks(ctx context.Context, r io.Reader, use func(piece []byte) error) error {
+	next := func(rest []byte) []byte { return append((*unusedBlocks.Get().(*[]byte))[:0], rest...) }
+	block := next(nil)
 	for {
 		n, err := r.Read(block[len(block):cap(block)])
 		block = block[:len(block)+n]
 		end := bytes.LastIndexByte(block[len(block)-n:], '\n') + 1
 		if end > 0 {
 			end += len(block) - n
-			for inspect.Continues(string(block[max(end-64, 0):end])) {
+			for inspect.Continues(textOf(block[max(end-64, 0):end])) {
 				end = bytes.LastIndexByte(block[:end-1], '\n') + 1
 			}
 		}
@@ -135,10 +148,11 @@ func blocks(ctx context.Context, r io.Reader, use func(text string) error) error
 			end = len(block)
 		}
 		if end > 0 {
-			if err := use(string(block[:end])); err != nil {
+			rest := next(block[end:])
+			if err := use(block[:end]); err != nil {
 				return err
 			}
-			block = block[:copy(block, block[end:])]
+			block = rest
 		}
 		switch {
 		case ctx.Err() != nil:

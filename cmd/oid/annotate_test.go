@@ -138,7 +138,7 @@ func TestAnnotateBoundsALine(t *testing.T) {
 	for n, want := range map[int]int{maxLogLine - annotateBlock: 0, maxLogLine: maxLogLine} {
 		out.Reset()
 		printed = nil
-		print := func(text string) error { return a.write(t.Context(), &out, text, nil) }
+		print := func(piece []byte) error { return a.write(t.Context(), &out, string(piece), nil) }
 		if err := blocks(t.Context(), io.MultiReader(strings.NewReader(strings.Repeat("x", n)), look), print); err != nil {
 			t.Fatal(err)
 		}

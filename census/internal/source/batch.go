@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
@@ -115,12 +116,13 @@ func (b *Batch) addPasted(text string, place uint32) bool {
 	return ok
 }
 
-// short returns text, or "" if text is too long for an id in any notation.
+// short returns text, or "" if text is too long for an id in any notation. The result is valid as
+// long as text does not change.
 func short(text []byte) string {
 	if len(text) > maxNotation {
 		return ""
 	}
-	return string(text)
+	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
 // addString adds text, the value of a string. value is the text for the report.
