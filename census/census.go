@@ -92,6 +92,7 @@ import (
 	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/unpack"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -166,8 +167,8 @@ func (o *Options) withDefaults() Options {
 // reading returns the options for reading a source.
 func (o *Options) reading() source.Options {
 	return source.Options{
-		Field: o.Field, Format: string(o.Format), Column: o.Column, Collection: o.Collection, Workers: o.Workers,
-		Unpacked: o.Unpacked, MaxWindow: o.MaxWindow,
+		Options: unpack.Options{Unpacked: o.Unpacked, MaxWindow: o.MaxWindow},
+		Field:   o.Field, Format: string(o.Format), Column: o.Column, Collection: o.Collection, Workers: o.Workers,
 	}
 }
 

@@ -91,9 +91,7 @@ func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name st
 		defer f.Close()
 		in = func(context.Context, string) io.Reader { return f }
 	}
-	text := unpack.Text(in(ctx, "a log"), unpack.Options{Name: name, Then: "oid annotate"})
-	defer text.Close()
-	return a.log(ctx, w, text)
+	return a.log(ctx, w, unpack.Text(in(ctx, "a log"), unpack.Options{Name: name, Then: "oid annotate"}))
 }
 
 // log copies r to w and adds the notes. It writes each line when it is complete, and an

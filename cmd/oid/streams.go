@@ -176,16 +176,14 @@ type barFile struct {
 	bar *progressbar.ProgressBar
 }
 
-func (f barFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	_ = f.bar.Add(n) // what is read does not depend on whether the bar can be drawn
-	return n, err
+func (f barFile) Read(p []byte) (n int, err error) {
+	defer func() { _ = f.bar.Add(n) }() // what is read does not depend on whether the bar can be drawn
+	return f.File.Read(p)
 }
 
-func (f barFile) ReadAt(p []byte, at int64) (int, error) {
-	n, err := f.File.ReadAt(p, at)
-	_ = f.bar.Add(n)
-	return n, err
+func (f barFile) ReadAt(p []byte, at int64) (n int, err error) {
+	defer func() { _ = f.bar.Add(n) }()
+	return f.File.ReadAt(p, at)
 }
 
 // finish takes the bar off the terminal.

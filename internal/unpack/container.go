@@ -39,17 +39,16 @@ const Within = ": "
 
 // container is a format of files that contain files.
 type container struct {
-	name    string
-	command string // writes all members of FILE
-	sign    func(head []byte) bool
-	walk    func(*members) error // calls add with each member
+	binary // for commands that read text
+	sign   func(head []byte) bool
+	walk   func(*members) error // calls add with each member
 }
 
 // containers is a function because the members of containers may be containers.
 func containers() []container {
 	return []container{
-		{"tar", "tar -xOf FILE", isTar, (*members).tar},
-		{"zip", "unzip -p FILE", func(head []byte) bool { return matches(head, "PK\x03\x04") || matches(head, "PK\x05\x06") }, (*members).zip},
+		{binary{name: "tar", command: "tar -xOf FILE"}, isTar, (*members).tar},
+		{binary{name: "zip", command: "unzip -p FILE"}, func(head []byte) bool { return matches(head, "PK\x03\x04") || matches(head, "PK\x05\x06") }, (*members).zip},
 	}
 }
 
@@ -130,7 +129,7 @@ func (m *members) tar() error {
 			return fmt.Errorf("unpack: tar: the files from here on are not read: %w", err)
 		}
 		switch h.Typeflag {
-		case tar.TypeDir, tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeXGlobalHeader:
+		case tar.TypeDir, tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeXGlobalHeader, volume, listing:
 			continue
 		case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		default:
@@ -141,6 +140,9 @@ func (m *members) tar() error {
 		}
 	}
 }
+
+// GNU tar writes these types for options -V and -G. Their members are not files.
+const volume, listing = 'V', 'D'
 
 var errAfterEnd = errors.New("unpack: tar: there is data after its end, perhaps a second tar, which is not read; extract both with tar --ignore-zeros and read the folder")
 
@@ -168,10 +170,9 @@ func (m *members) zip() error {
 	}
 	directory.left = math.MaxInt64
 	r.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	for _, b := range binaries {
-		if b.member != "" && slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == b.member }) {
-			return m.refusal(b, cmp.Or(m.path, m.Name))
-		}
+	o := &Options{Name: cmp.Or(m.path, m.Name), Then: m.Then}
+	if slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" }) {
+		return o.refusal(binary{name: "an Excel file", command: "xlsx2csv FILE"})
 	}
 	for _, f := range r.File {
 		if f.Mode().IsDir() {
@@ -180,9 +181,9 @@ func (m *members) zip() error {
 		in, err := f.Open()
 		switch {
 		case f.Flags&1 != 0:
-			err = m.refusal(binary{name: "encrypted", command: "unzip -p FILE " + phrase.Argument(f.Name)}, cmp.Or(m.path, m.Name))
+			err = o.refusal(binary{name: "encrypted", command: "unzip -p FILE " + phrase.Argument(f.Name)})
 		case err == zip.ErrAlgorithm:
-			err = m.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: bsdtar}, cmp.Or(m.path, m.Name))
+			err = o.refusal(binary{name: fmt.Sprintf("compressed with method %d of zip", f.Method), command: bsdtar})
 		case err != nil:
 			err = failed("zip", err)
 		}

@@ -11,7 +11,6 @@ import (
 type binary struct {
 	name    string
 	magic   string // its first bytes; a question mark stands for any byte
-	member  string // a file that a zip in this format has; then there is no magic
 	command string // writes the ids of FILE as text; empty if no command does
 	grep    bool   // among other text
 }
@@ -21,7 +20,6 @@ var binaries = []binary{
 	{name: "Avro", magic: "Obj\x01", command: python("fastavro", "(r['_id'] for r in m.reader(open('FILE', 'rb')))")},
 	{name: "ORC", magic: "ORC", command: arrow("orc")},
 	{name: "Arrow", magic: "ARROW1\x00", command: arrow("feather")},
-	{name: "an Excel file", member: "xl/workbook.xml", command: "xlsx2csv FILE"},
 	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: bsdtar},
 	{name: "rar", magic: "Rar!\x1a\x07", command: bsdtar},
@@ -77,24 +75,24 @@ func arrow(module string) string {
 // weakMagic is the length of a magic that BSON may begin with, too: the length of a document.
 const weakMagic = 2
 
-// Known returns the error for data in a known format that cannot be read, or nil. file is the
-// name of the file for the command in the error. mayBeBSON says that the data looks like BSON.
-func (o *Options) Known(head []byte, file string, mayBeBSON bool) error {
+// Known returns the error for data in a known format that cannot be read, or nil. mayBeBSON says
+// that the data looks like BSON.
+func (o *Options) Known(head []byte, mayBeBSON bool) error {
 	for _, b := range binaries {
-		if b.magic != "" && matches(head, b.magic) && (!mayBeBSON || len(b.magic) > weakMagic) {
-			return o.refusal(b, file)
+		if matches(head, b.magic) && (!mayBeBSON || len(b.magic) > weakMagic) {
+			return o.refusal(b)
 		}
 	}
 	return nil
 }
 
 // Refuse returns the error for data that is not text, or nil.
-func (o *Options) Refuse(head []byte, file string) error {
-	if err := o.Known(head, file, false); err != nil {
+func (o *Options) Refuse(head []byte) error {
+	if err := o.Known(head, false); err != nil {
 		return err
 	}
 	if c := containerOf(head); c != nil {
-		return o.refusal(binary{name: c.name, command: c.command}, file)
+		return o.refusal(c.binary)
 	}
 	control := 0
 	for _, c := range head {
@@ -105,8 +103,8 @@ func (o *Options) Refuse(head []byte, file string) error {
 	if control <= fewControl+len(head)/maxControl {
 		return nil
 	}
-	err := o.refusal(binary{name: "not text", command: "strings -n 24 FILE", grep: true}, file)
-	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, argument(file))
+	err := o.refusal(binary{name: "not text", command: "strings -n 24 FILE", grep: true})
+	return fmt.Errorf("%w; if it is BSON, type: oid census %s", err, argument(o.Name))
 }
 
 // Text may have fewControl control characters besides those in isText, and one more in
@@ -121,7 +119,7 @@ var isText = [' ']bool{'\t': true, '\n': true, '\r': true, '\b': true, '\f': tru
 const census = "oid census"
 
 // refusal returns the error for a file in format b.
-func (o *Options) refusal(b binary, file string) error {
+func (o *Options) refusal(b binary) error {
 	then, command := o.Then, b.command
 	switch isCensus := strings.HasPrefix(then, census); {
 	case b.grep && isCensus:
@@ -129,7 +127,7 @@ func (o *Options) refusal(b binary, file string) error {
 	case command == bsdtar && !isCensus:
 		command = asText
 	}
-	name := argument(strings.TrimSuffix(file, "/toc.dat")) // pg_restore reads the folder
+	name := argument(strings.TrimSuffix(o.Name, "/toc.dat")) // pg_restore reads the folder
 	if strings.Contains(command, "'FILE'") {
 		if name = strings.Trim(name, "'"); strings.ContainsAny(name, "'\"$`\\") {
 			name = "FILE" // quotes within quotes are hard to read

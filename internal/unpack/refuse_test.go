@@ -144,7 +144,7 @@ func TestEncrypted(t *testing.T) {
 // A dump of pg_dump may be a folder, which pg_restore reads, not its file toc.dat.
 func TestRefusedFolder(t *testing.T) {
 	o := unpack.Options{Name: "dumps/a shop/toc.dat", Then: "oid census"}
-	if err := o.Refuse([]byte("PGDMP\x01\x0e"), o.Name); err == nil || !strings.HasSuffix(err.Error(), "; type: pg_restore -f - 'dumps/a shop' | oid census --grep") {
+	if err := o.Refuse([]byte("PGDMP\x01\x0e")); err == nil || !strings.HasSuffix(err.Error(), "; type: pg_restore -f - 'dumps/a shop' | oid census --grep") {
 		t.Error(err)
 	}
 }
@@ -155,7 +155,7 @@ func walkText(data []byte, o unpack.Options) (text []byte, wrong error) {
 	_ = unpack.Walk(bytes.NewReader(data), o, func(_ string, c *unpack.Content, err error) error {
 		if wrong = err; c != nil {
 			defer c.Close()
-			wrong = o.Refuse(c.Head, o.Name)
+			wrong = o.Refuse(c.Head)
 		}
 		return nil
 	})

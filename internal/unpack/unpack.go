@@ -195,7 +195,7 @@ func (u *unpacking) open(in io.Reader, outer *Content) (*Content, error) {
 		c.depth++
 		opened, err := format.open(c.Reader, c.window)
 		if errors.Is(err, gzip.ErrHeader) {
-			return c, u.refusal(binary{name: notGzip}, u.Name)
+			return c, u.refusal(binary{name: notGzip})
 		}
 		if err != nil {
 			return c, fmt.Errorf("stopped at byte 0: %w", failed(format.name, err))
@@ -247,7 +247,7 @@ func (u *unpacking) walk(in io.Reader, path string, outer *Content, use func(pat
 // Text returns the content of in, decompressed. It is for a stream of text: it reads nothing
 // before the first call of Read, and then no more than there is. If in is not text, Read
 // returns an error that wraps [ErrFormat].
-func Text(in io.Reader, o Options) io.ReadCloser { return &text{unpacking: newUnpacking(in, o, 1)} }
+func Text(in io.Reader, o Options) io.Reader { return &text{unpacking: newUnpacking(in, o, 1)} }
 
 type text struct {
 	*unpacking
@@ -255,25 +255,20 @@ type text struct {
 	err     error
 }
 
-func (t *text) Read(p []byte) (int, error) {
+func (t *text) Read(p []byte) (n int, err error) {
 	if t.content == nil {
-		t.content, t.err = t.open(t.file(), nil)
-		if t.err == nil {
-			t.err = t.Refuse(t.content.Head, t.Name)
+		switch t.content, t.err = t.open(t.file(), nil); t.err {
+		case nil:
+			t.err = t.Refuse(t.content.Head)
+		case ErrEmpty:
+			t.err = io.EOF
 		}
 	}
-	switch {
-	case t.err == ErrEmpty:
-		return 0, io.EOF
-	case t.err != nil:
-		return 0, t.err
+	if t.err == nil {
+		n, t.err = t.content.Read(p)
 	}
-	return t.content.Read(p)
-}
-
-func (t *text) Close() error {
-	if t.content != nil {
+	if t.err != nil {
 		t.content.Close()
 	}
-	return nil
+	return n, t.err
 }

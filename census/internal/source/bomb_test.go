@@ -13,6 +13,7 @@ import (
 
 	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/internal/unpack"
 )
 
 // A packer compresses what is written to it.
@@ -54,7 +55,7 @@ func bomb(t *testing.T, pack packer, size, noise int) *bytes.Buffer {
 
 // expand reads all of compressed data and returns the error.
 func expand(in io.Reader, free int64) error {
-	return source.Walk(in, source.Options{Format: source.Grep, FreeExpansion: free}, func(_ string, s *source.Input, err error) error {
+	return source.Walk(in, source.Options{Format: source.Grep, Options: unpack.Options{FreeExpansion: free}}, func(_ string, s *source.Input, err error) error {
 		if err != nil {
 			return err
 		}

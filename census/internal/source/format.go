@@ -118,7 +118,7 @@ func (o *Options) detect(data []byte) (string, error) {
 	if bytes.HasPrefix(data, []byte(sqliteMagic)) {
 		return Auto, fmt.Errorf("%w: this is an SQLite database; give its path, as in oid census FILE", ErrFormat)
 	}
-	if err := o.unpack.Known(data, o.Name, looksLikeBSON(data)); err != nil {
+	if err := o.Known(data, looksLikeBSON(data)); err != nil {
 		return Auto, err
 	}
 	for _, r := range readers {
@@ -126,7 +126,7 @@ func (o *Options) detect(data []byte) (string, error) {
 			return r.format, nil
 		}
 	}
-	if o.unpack.Refuse(data, o.Name) != nil {
+	if o.Refuse(data) != nil {
 		return Auto, fmt.Errorf("%w: neither text nor BSON: the data may be encrypted or damaged", ErrFormat)
 	}
 	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, o.Column, columnHint(textOf(data)), encodingHint(firstLine(data)))

@@ -31,29 +31,21 @@ import (
 
 // Options configure how a source is read. The zero Options mean the defaults.
 type Options struct {
-	// Name is the name of the source. A file of 0 bytes counts as an empty collection if
+	// Options have the name of the source. A file of 0 bytes counts as an empty collection if
 	// its name ends as the names of BSON and JSON files do, such as ".bson".
-	Name string
+	unpack.Options
 
-	// The fields up to MaxWindow have the meaning that they have in census.Options.
+	// The fields up to Workers have the meaning that they have in census.Options.
 
-	Field      string                // default: "_id"
-	Format     string                // default: [Auto]
-	Column     string                // default: the same as Field
-	Collection string                // default: all collections
-	Workers    int                   // default: one for each core
-	Unpacked   func(bytes int) error // may be nil
-	MaxWindow  uint64                // in bytes; default: 128 MiB
+	Field      string // default: "_id"
+	Format     string // default: [Auto]
+	Column     string // default: the same as Field
+	Collection string // default: all collections
+	Workers    int    // default: one for each core
 
 	// Documents means that documents of JSON and BSON are copied to Batch.Docs, and not searched
 	// for ids.
 	Documents bool
-
-	// FreeExpansion is how many bytes compressed data may always expand to. Larger data may
-	// expand to 500 times its compressed size. Default: 256 MiB.
-	FreeExpansion int64
-
-	unpack unpack.Options
 }
 
 // WithDefaults returns o with defaults for all fields that are zero.
@@ -92,13 +84,12 @@ func Walk(in io.Reader, o Options, use func(file string, s *Input, err error) er
 	if !slices.Contains(Formats(), o.Format) {
 		return use("", nil, fmt.Errorf("%w: %q", ErrFormat, o.Format))
 	}
-	o.unpack.Name, o.unpack.Then = o.Name, "oid census"
+	o.Then = "oid census"
 	if o.Format == Grep {
-		o.unpack.Then += " --grep"
+		o.Then += " --grep"
 	}
-	o.unpack.Unpacked, o.unpack.MaxWindow, o.unpack.FreeExpansion = o.Unpacked, o.MaxWindow, o.FreeExpansion
-	return unpack.Walk(in, o.unpack, func(file string, text *unpack.Content, err error) error {
-		o.Name = cmp.Or(file, o.unpack.Name)
+	return unpack.Walk(in, o.Options, func(file string, text *unpack.Content, err error) error {
+		o.Name = cmp.Or(file, o.Name)
 		switch {
 		case text == nil:
 			return use(file, nil, err)
@@ -154,10 +145,10 @@ func (o *Options) formatOf(text *unpack.Content, err error) (string, error) {
 	case o.Format == Auto:
 		return o.detect(text.Head)
 	case looksLikeBSON(text.Head), bytes.HasPrefix(text.Head, []byte(archiveMagic)):
-		o.unpack.Then = "oid census"
-		return o.Format, cmp.Or(o.unpack.Known(text.Head, o.Name, true), fmt.Errorf("%w: this is BSON, not text; leave out --grep and --format", ErrFormat))
+		o.Then = "oid census"
+		return o.Format, cmp.Or(o.Known(text.Head, true), fmt.Errorf("%w: this is BSON, not text; leave out --grep and --format", ErrFormat))
 	}
-	return o.Format, o.unpack.Refuse(text.Head, o.Name)
+	return o.Format, o.Refuse(text.Head)
 }
 
 // Read reads s to its end. It calls prepare and then take with each batch. Several calls of

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/internal/source"
+	"github.com/oidkit/oid/internal/unpack"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -42,7 +43,7 @@ func TestCallersErrors(t *testing.T) {
 			t.Errorf("%s: %v, want the error of take", name, err)
 		}
 		count := func(int) error { return enough }
-		in, err = source.Open(bytes.NewReader(zipped(data)), source.Options{Unpacked: count})
+		in, err = source.Open(bytes.NewReader(zipped(data)), source.Options{Options: unpack.Options{Unpacked: count}})
 		if err == nil {
 			err = in.Read(t.Context(), func(*source.Batch) {}, func(*source.Batch) error { return nil })
 		}
