@@ -1,6 +1,25 @@
 package main
 
-import "testing"
+import (
+	"io"
+	"testing"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// TestProgressOfDocuments counts documents as they are written.
+func TestProgressOfDocuments(t *testing.T) {
+	p := &progress{bar: progressbar.NewOptions64(10*countedTogether, progressbar.OptionSetWriter(io.Discard))}
+	w := &counting{Writer: io.Discard, progress: p}
+	for range 2*countedTogether + 7 {
+		if n, err := w.Write([]byte("doc")); n != 3 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if n := p.bar.State().CurrentNum; n != 2*countedTogether {
+		t.Errorf("counted %d documents", n)
+	}
+}
 
 // TestTotalSize holds what the progress of different sources counts.
 func TestTotalSize(t *testing.T) {

@@ -130,12 +130,25 @@ func openPostgres(uri string) (*sql.DB, string, error) {
 	return stdlib.OpenDB(*config), fmt.Sprintf("%s:%d", config.Host, config.Port), nil
 }
 
-// openMySQL opens a database of a MySQL or MariaDB server. The parameters of the URL are those of
-// the driver; socket is the path of a Unix socket.
+// openMySQL opens a database of a MySQL or MariaDB server.
 func openMySQL(uri string) (*sql.DB, string, error) {
+	c, err := mysqlConfig(uri)
+	if err != nil {
+		return nil, "", fmt.Errorf("invalid URL: %w", err) // of parameters, without the password
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, "", fmt.Errorf("invalid URL: %w", err)
+	}
+	return sql.OpenDB(connector), c.Addr, nil
+}
+
+// mysqlConfig returns what a URL says. Its parameters are those of the driver; socket is the path
+// of a Unix socket.
+func mysqlConfig(uri string) (*mysql.Config, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Host == "" && !u.Query().Has("socket") {
-		return nil, "", errors.New("invalid URL; write mysql://USER:PASSWORD@HOST:PORT/DATABASE#TABLE, with % and two hexadecimal digits for special characters of the password")
+		return nil, errors.New("write mysql://USER:PASSWORD@HOST:PORT/DATABASE#TABLE, with % and two hexadecimal digits for special characters of the password")
 	}
 	query, at := u.Query(), "tcp("+u.Host+")"
 	if socket := query.Get("socket"); socket != "" {
@@ -146,16 +159,12 @@ func openMySQL(uri string) (*sql.DB, string, error) {
 	query.Del("socket")
 	c, err := mysql.ParseDSN(at + "/?" + query.Encode())
 	if err != nil {
-		return nil, "", fmt.Errorf("invalid URL: %w", err) // of parameters, without the password
+		return nil, err
 	}
 	c.User, c.DBName, c.Timeout = u.User.Username(), strings.TrimPrefix(u.Path, "/"), cmp.Or(c.Timeout, connectTimeout)
 	password, given := u.User.Password()
 	if c.Passwd = password; !given {
 		c.Passwd = os.Getenv("MYSQL_PWD")
 	}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, "", fmt.Errorf("invalid URL: %w", err)
-	}
-	return sql.OpenDB(connector), c.Addr, nil
+	return c, nil
 }

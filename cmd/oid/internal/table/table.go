@@ -59,8 +59,8 @@ func (d *dialect) unreachable(ctx context.Context, uri, at string, err error) er
 		return context.Cause(ctx)
 	}
 	failed := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
-	if strings.Contains(failed.Error(), "readonly database") {
-		return fmt.Errorf("%w; it is in WAL mode, which needs a writable folder: copy the file, and the one with its name and -wal, to one", failed)
+	if text := failed.Error(); strings.Contains(text, "readonly database") || strings.Contains(text, "unable to open database file") {
+		return fmt.Errorf("%w; if it is in WAL mode, its folder must be writable: copy the file, and the one with its name and -wal, to one", failed)
 	}
 	if d.unknown == "" || !strings.Contains(failed.Error(), d.unknown) {
 		return failed

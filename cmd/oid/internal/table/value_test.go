@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/hex"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,29 @@ func TestValues(t *testing.T) {
 	}
 	if _, ok := text(`{"$oid":"` + digits + `"}` + string(make([]byte, maxText))).id(); ok {
 		t.Error("a long text is an id")
+	}
+}
+
+// TestMySQLConfig reads URLs of MySQL.
+func TestMySQLConfig(t *testing.T) {
+	t.Setenv("MYSQL_PWD", "of the environment")
+	for url, want := range map[string][5]string{
+		"mysql://me:pass%2Fword@h:3307/shop":         {"tcp", "h:3307", "pass/word", "preferred", "shop"},
+		"mysql://me@h/shop?tls=skip-verify":          {"tcp", "h:3306", "of the environment", "skip-verify", "shop"},
+		"mysql://me:@/shop?socket=/run/s&timeout=9s": {"unix", "/run/s", "", "", "shop"},
+	} {
+		c, err := mysqlConfig(url)
+		if err != nil || [5]string{c.Net, c.Addr, c.Passwd, c.TLSConfig, c.DBName} != want || c.User != "me" {
+			t.Errorf("%s: %+v, %v, want %q", url, c, err, want)
+		}
+		if wait := map[bool]time.Duration{false: connectTimeout, true: 9 * time.Second}[c.Net == "unix"]; c.Timeout != wait {
+			t.Errorf("%s: timeout %v, want %v", url, c.Timeout, wait)
+		}
+	}
+	for _, url := range []string{"mysql:///shop", "mysql://u:secret@h/shop?tls=bogus", "mysql://u:sec ret@h/%zz"} {
+		if db, _, err := openMySQL(url); err == nil || !strings.Contains(err.Error(), "invalid URL: ") || strings.Contains(err.Error(), "sec") {
+			t.Errorf("%s: %v, %v", url, db, err)
+		}
 	}
 }
 
