@@ -3,8 +3,6 @@ package census
 import (
 	"math"
 	"math/bits"
-	"slices"
-	"time"
 )
 
 // The lengths of buckets, and of the seasons after which a pattern repeats, in minutes.
@@ -30,80 +28,6 @@ const (
 	seasonMargin = 3
 	seasonShare  = 0.02
 )
-
-// clock is a history in the local time of a zone. It begins at midnight on a Monday. The hour
-// that is skipped when summer time begins repeats the hour before.
-type clock struct {
-	minutes []int32         // of the history
-	pieces  []piece         // in order of time
-	latest  int             // the piece of the latest call of minute
-	size    int             // number of local minutes
-	tens    []int32         // ids in each ten minutes
-	days    []int64         // ids on each day
-	low     float64         // level of the days with the fewest ids, see lowest
-	at      func(i int) int // local minute for minute i of the history
-}
-
-// piece is a part of a history in which the offset from UTC does not change.
-type piece struct {
-	from, to int // minutes of the history
-	local    int // local minute of from
-}
-
-func (h *history) clock(zone *time.Location) *clock {
-	c := &clock{minutes: h.minutes}
-	offsets := make([]int, h.hours()) // minutes
-	for i := range offsets {
-		_, seconds := h.minute(i * 60).In(zone).Zone()
-		offsets[i] = seconds / 60
-	}
-	const monday = 4 * minutesPerDay // the first Monday of 1970
-	start := int(h.from)/60 + offsets[0]
-	pad := (start - monday) % minutesPerWeek
-	c.at = func(i int) int { return pad + i + offsets[i/60] - offsets[0] }
-	for i := range offsets {
-		if i == 0 || offsets[i] != offsets[i-1] {
-			c.pieces = append(c.pieces, piece{i * 60, i * 60, c.at(i * 60)})
-		}
-		c.pieces[len(c.pieces)-1].to += 60
-		c.size = max(c.size, c.at(i*60)+60)
-	}
-	c.tens = make([]int32, (c.size-1)/10+1)
-	c.days = make([]int64, (c.size-1)/minutesPerDay+1)
-	for i := range c.size {
-		n := c.minute(i)
-		c.tens[i/10] += n
-		c.days[i/minutesPerDay] += int64(n)
-	}
-	c.low = c.lowest()
-	return c
-}
-
-// foldMinutes is longer than the time that clocks repeat when they are set back.
-const foldMinutes = 2 * minutesPerDay
-
-// minute returns the ids in a local minute.
-func (c *clock) minute(i int) (n int32) {
-	for c.latest+1 < len(c.pieces) && c.pieces[c.latest+1].local <= i {
-		c.latest++
-	}
-	for c.latest > 0 && c.pieces[c.latest].local > i {
-		c.latest--
-	}
-	if p := c.pieces[c.latest]; i >= p.local+foldMinutes && i < p.local+p.to-p.from {
-		return c.minutes[p.from+i-p.local] // no other piece has this minute
-	}
-	isSkipped := i > c.pieces[0].local
-	for _, p := range c.pieces[max(c.latest-1, 0) : c.latest+1] {
-		if at := p.from + i - p.local; at >= p.from && at < p.to {
-			n, isSkipped = n+c.minutes[at], false
-		}
-	}
-	if isSkipped {
-		return c.minute(i - 60)
-	}
-	return n
-}
 
 // grid is a history in buckets of one length. A bucket is occupied if it has an id. Buckets
 // that are whole periods of a season apart have the same kind, and an empty bucket is unusual
@@ -149,34 +73,22 @@ func (s *season) rank(n int) int {
 	return int(w.before) + bits.OnesCount64(w.bits&(1<<(uint(n)%64)-1))
 }
 
-// empty returns how many of n buckets of the same kind as i are empty. The first is in a row.
-func (s *season) empty(i, row, n int) int {
-	if s.period > 1 {
-		row += int(uint32(i)%uint32(s.period)) * s.rows
-	}
-	return n - (s.rank(row+n) - s.rank(row))
-}
-
 // newGrid returns the history of c in buckets of the given length. Each begins shift minutes
 // before a multiple of length on the clock.
 func (c *clock) newGrid(length, shift int) *grid {
 	g := &grid{c: c, length: length, shift: shift, chosen: map[int]int{}}
-	buckets := c.size
 	if length > 1 {
 		g.ids = make([]int64, g.bucket(len(c.tens)*10)+1)
 		for i, n := range c.tens {
 			g.ids[g.bucket(i*10)] += int64(n)
 		}
-		buckets = len(g.ids)
 	}
-	for i := range buckets {
-		if g.count(i-g.first) > 0 {
-			if g.occupied == 0 {
-				g.first = i
-			}
-			g.occupied++
-			g.size = i + 1 - g.first
+	for i := range g.buckets {
+		if g.occupied == 0 {
+			g.first = i
 		}
+		g.occupied++
+		g.size = i + 1 - g.first
 	}
 	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(g.size) {
 		return g
@@ -188,6 +100,22 @@ func (c *clock) newGrid(length, shift int) *grid {
 		}
 	}
 	return g
+}
+
+// buckets yields the occupied buckets, counted from the start of the clock.
+func (g *grid) buckets(yield func(int) bool) {
+	if g.length == 1 {
+		for i := range g.c.occupied {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	for i, n := range g.ids {
+		if n > 0 && !yield(i) {
+			return
+		}
+	}
 }
 
 // count returns the number of ids in bucket i, counted from the first occupied one.
@@ -205,17 +133,16 @@ func (g *grid) addSeason(period int) {
 	}
 	s := season{period: period, rows: (g.size + period - 1) / period, mostly: make([]bool, period)}
 	s.words = make([]word, period*s.rows/64+1)
-	for i := range g.size {
-		if g.count(i) > 0 {
-			at := i%period*s.rows + i/period
-			s.words[at/64].bits |= 1 << (at % 64)
-		}
+	for i := range g.buckets {
+		at := (i-g.first)%period*s.rows + (i-g.first)/period
+		s.words[at/64].bits |= 1 << (at % 64)
 	}
 	for i, w := range s.words[:len(s.words)-1] {
 		s.words[i+1].before = s.words[i].before + uint64(bits.OnesCount64(w.bits))
 	}
 	for i := range period {
-		if _, all := g.beside(&s, i, 0, 0, g.size); 4*all.empty < all.n {
+		kind := g.around(&s, i, 0, 0)
+		if _, all := kind.beside(g.size); 4*all.empty < all.n {
 			s.mostly[i] = true
 			s.alike.n += all.n
 			s.alike.empty += all.empty
@@ -240,28 +167,30 @@ type side struct{ n, empty int }
 
 func (s side) occupied() float64 { return 1 - float64(s.empty)/float64(s.n) }
 
-// next returns the nearest buckets of the same kind as i: the last one before a, and the first
-// one from b on.
-func (s *season) next(i, a, b int) (before, after int) {
-	p := s.period
-	return a - 1 - ((a-1-i)%p+p)%p, b + ((i-b)%p+p)%p
+// surroundings are the buckets of one kind around a silence, which are before of them before the
+// silence, and those from number after to number size behind it.
+type surroundings struct {
+	s                   *season
+	first               int // the bucket with number 0
+	before, after, size int
 }
 
-// beside counts the buckets of the same kind as i on both sides of the silence from a to b, up
-// to periods of them on each side.
-func (g *grid) beside(s *season, i, a, b, periods int) (before, after side) {
-	p := s.period
-	last, next := s.next(i, a, b)
-	if last >= 0 {
-		row := last / p
-		n := min(row+1, periods)
-		before = side{n, s.empty(i, row-n+1, n)}
-	}
-	if next < g.size {
-		n := min((g.size-1-next)/p+1, periods)
-		after = side{n, s.empty(i, next/p, n)}
-	}
-	return before, after
+// around returns the buckets of the same kind as i around the silence from a to b.
+func (g *grid) around(s *season, i, a, b int) surroundings {
+	k, p := i%s.period, s.period
+	number := func(bucket int) int { return max(bucket-k+p-1, 0) / p }
+	return surroundings{s, k, number(a), number(b), number(g.size)}
+}
+
+// beside counts the buckets on both sides of the silence, up to periods of them on each side.
+func (r *surroundings) beside(periods int) (before, after side) {
+	return r.count(max(r.before-periods, 0), r.before), r.count(r.after, min(r.after+periods, r.size))
+}
+
+// count counts the buckets from number from to number to.
+func (r *surroundings) count(from, to int) side {
+	start := r.first * r.s.rows
+	return side{to - from, to - from - r.s.rank(start+to) + r.s.rank(start+from)}
 }
 
 // near returns how many periods on each side of a silence of length buckets count as near. That
@@ -270,69 +199,39 @@ func (g *grid) near(period, length int) int {
 	return max(seasonPeriods*((length+period-1)/period), minutesPerWeek/(g.length*period))
 }
 
-// rare returns how unusual it is that bucket i is empty: -ln of the fraction of empty buckets
-// among those of its kind. It returns 0 if a side of the silence from a to b has less than two
-// such buckets, or only empty ones. If no bucket of the kind was ever empty, the fraction
-// among the buckets of alike is used.
-func (g *grid) rare(s *season, i, a, b int, alike side) float64 {
-	near := g.near(s.period, b-a)
-	before, after := g.beside(s, i, a, b, near)
+// rare returns how unusual it is that a bucket is empty: -ln of the fraction of empty buckets
+// among those of its kind. It returns 0 if a side of the silence has less than two such buckets,
+// or only empty ones. If no bucket of the kind was ever empty, the fraction among the buckets of
+// alike is used. near is the number of periods that count as near.
+func (r *surroundings) rare(near int, alike side) float64 {
+	before, after := r.beside(near)
 	if before.n < 2 || after.n < 2 || before.empty == before.n || after.empty == after.n {
 		return 0
 	}
 	part := func(n side, more float64) float64 { return (float64(n.empty) + more) / (float64(n.n) + 2*more) }
 	miss, known := 1., part(alike, 0.5)
-	for w := near; ; w *= 4 {
-		x, y := g.beside(s, i, a, b, w)
+	for x, y := before, after; ; x, y = r.beside(near) {
 		both := side{x.n + y.n, x.empty + y.empty}
 		miss = min(miss, part(both, 0.5), max(part(both, 0), known))
-		if w > g.size {
+		if near >= r.size {
 			break
 		}
+		near *= 4
 	}
 	return -math.Log(max(miss, part(before, 0), part(after, 0)))
 }
 
-// mean returns the average number of ids in buckets of the same kind as i, on that side of the
-// silence from a to b where it is less.
-func (g *grid) mean(s *season, i, a, b int) float64 {
-	last, next := s.next(i, a, b)
-	average := func(at, step int) float64 {
-		sum, n := int64(0), 0
-		for ; at >= 0 && at < g.size && n < 2*seasonPeriods; at += step {
-			sum += g.count(at)
-			n++
+// mean returns the average number of ids in the nearest buckets, on that side of the silence
+// where it is less.
+func (g *grid) mean(r *surroundings) float64 {
+	average := func(from, to int) float64 {
+		sum := int64(0)
+		for n := from; n < to; n++ {
+			sum += g.count(r.first + n*r.s.period)
 		}
-		return float64(sum) / float64(max(n, 1))
+		return float64(sum) / float64(max(to-from, 1))
 	}
-	return min(average(last, -s.period), average(next, s.period))
-}
-
-// usual returns the average number of ids on the days around day. These are step days apart.
-func (c *clock) usual(day, step int) float64 {
-	sum, n := int64(0), 0
-	for k := step; k <= seasonPeriods*step; k += step {
-		for _, d := range [2]int{day - k, day + k} {
-			if d >= 0 && d < len(c.days) {
-				sum += c.days[d]
-				n++
-			}
-		}
-	}
-	return float64(sum) / float64(max(n, 1))
-}
-
-// lowest returns the level of the day with the third fewest ids, as a fraction of the usual
-// number. Two days are skipped because the history begins and ends within a day.
-func (c *clock) lowest() float64 {
-	parts := []float64{1, 1, 1}
-	for d, n := range c.days {
-		if usual := c.usual(d, 7); n > 0 && usual > 0 {
-			parts = append(parts, float64(n)/usual)
-		}
-	}
-	slices.Sort(parts)
-	return parts[2]
+	return min(average(max(r.before-2*seasonPeriods, 0), r.before), average(r.after, min(r.after+2*seasonPeriods, r.size)))
 }
 
 // level returns how busy the rest of a day with a silence was: its ids as a fraction of the
@@ -370,7 +269,8 @@ func (g *grid) season(a, b int) *season {
 	for k := range g.seasons {
 		s, cost := &g.seasons[k], 0.
 		for i := a; i < a+s.period; i++ {
-			x, y := g.beside(s, i, a, b, max(window/s.period, 1))
+			kind := g.around(s, i, a, b)
+			x, y := kind.beside(max(window/s.period, 1))
 			cost += codeLength(x.empty+y.empty, x.n+y.n)
 		}
 		if cost+max(seasonMargin, seasonShare*cost) < least || k == 0 {

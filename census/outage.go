@@ -225,7 +225,8 @@ func yearly(s silence, others []silence) bool {
 // raw, the worth if its days had as many ids as usual; the expected number of ids; and a
 // function that returns Event.Usual. All are zero if the grid cannot judge the silence.
 func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
-	before, after := g.beside(&g.seasons[0], a, a, b, g.near(1, b-a))
+	all := g.around(&g.seasons[0], a, a, b)
+	before, after := all.beside(g.near(1, b-a))
 	if before.n < 2 || after.n < 2 || before.occupied() < minOccupied || after.occupied() < minOccupied {
 		return 0, 0, 0, nil
 	}
@@ -240,8 +241,14 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 			}
 		}
 	}
+	near := g.near(s.period, b-a)
 	for i := range rare {
-		rare[i] = g.rare(s, a+i, a, b, alike)
+		if i < s.period {
+			kind := g.around(s, a+i, a, b)
+			rare[i] = kind.rare(near, alike)
+		} else {
+			rare[i] = rare[i-s.period] // the same kind
+		}
 		if x += rare[i]; rare[i] > rare[best] {
 			best = i
 		}
@@ -253,7 +260,8 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	for i := a; i < b; {
 		from, day, missing := i, g.day(i), 0.
 		for ; i < b && g.day(i) == day; i++ {
-			missing += g.mean(s, i, a, b)
+			kind := g.around(s, i, a, b)
+			missing += g.mean(&kind)
 		}
 		expected += missing
 		f := g.level(day, s, missing)
@@ -262,7 +270,8 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 			x += min(rare[k-a], f*max(mean, rare[k-a]))
 		}
 	}
-	before, after = g.beside(s, a+best, a, b, g.size)
+	kind := g.around(s, a+best, a, b)
+	before, after = kind.beside(g.size)
 	return x, raw, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
 }
 
