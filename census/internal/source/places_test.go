@@ -78,6 +78,7 @@ func TestPlaces(t *testing.T) {
 		{"documents as text", quoted(`{"_id":`+a+`}`) + "\n" + quoted(`{"_id":`+b+`}`), "judged"},
 		{"text that only looks like JSON", `{"a":"{[}","b":"{` + idA + `","c":` + a + `}`, "c 1"},
 		{"an id in JSON within text", `{"a":` + quoted(b) + `,"c":` + a + `}`, "c 1"},
+		{"text after JSON within text", `{"a":` + quoted(`{"b":`+a+`} and more`) + `,"c":` + a + `}`, "c 1"},
 		{"names that no path has", `{"":` + a + `,"*x":` + a + `,"ok":` + b + `}`, "ok 1"},
 		{"the shell", "{ a: ObjectId('" + idA + "'), b: [ObjectId(\"" + idB + "\"), 7] }", "a 1, b 1"},
 		{"CSV", "n,ref\n1," + idA + "\n2,ObjectId(" + idB + ")\n", ""},
@@ -132,6 +133,23 @@ func TestPlaces(t *testing.T) {
 	r, _ := read(t, strings.NewReader(`{"id":1,"at":{"$date":"2020-01-01T00:00:00Z"},"x":[],"name":"n"}`), nil)
 	if got := r.Unjudged.String(); got != "no ObjectId in any field of the first line; the first one has the members id (int), at (date), x (array), name (string)" {
 		t.Error(got)
+	}
+}
+
+// TestLinesAlike reads lines that begin like the line before, but have more ids behind the first.
+func TestLinesAlike(t *testing.T) {
+	const a, b = `{"$oid":"` + idA + `"}`, `{"$oid":"` + idB + `"}`
+	for _, test := range []struct {
+		field, text string
+		ids         int64
+	}{
+		{"*", `{"x":` + a + `}` + "\n" + `{"x":` + a + `,"y":` + b + `}`, 3},
+		{"x.y", `{"x":[{"y":` + a + `}]}` + "\n" + `{"x":[{"y":` + a + `},{"y":` + b + `}]}`, 3},
+		{"*", a + "\n" + b, 2},
+	} {
+		if r, err := read(t, strings.NewReader(test.text), &census.Options{Field: test.field}); r.IDs != test.ids || r.Sources[0].Others > 0 || err != nil {
+			t.Errorf("--field %s: %d ids, %d others, %v, want %d ids", test.field, r.IDs, r.Sources[0].Others, err, test.ids)
+		}
 	}
 }
 
