@@ -14,9 +14,7 @@ type prepared [2]batchIDs // ObjectIds, and strings
 type batchIDs struct {
 	outside int64          // ids outside the range; the other fields are about ids inside
 	records []idset.Record // in the order of the source; places count from the start of the batch
-
-	all, plausible secondRange
-	days           map[uint32]int64 // plausible ids by day since 1970
+	seconds
 }
 
 // preparer returns a function that prepares batches.
@@ -36,7 +34,7 @@ func (c *Census) preparer() func(*source.Batch) {
 // prepare fills g with the ids of items. Ids outside the range within are only counted. latest
 // is the last second that is not the future.
 func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest uint32) {
-	*g = batchIDs{records: g.records[:0], days: map[uint32]int64{}}
+	*g = batchIDs{records: g.records[:0], seconds: noTimes()}
 	filter := within != (objectid.Range{})
 	all, plausible := noSeconds, noSeconds
 	today, n := uint32(0), int64(0) // the day of the last ids, and their number
@@ -71,9 +69,5 @@ func (g *batchIDs) apply(l *foundIDs, base uint32) {
 	l.outside += g.outside
 	l.taken += int64(len(g.records))
 	l.ids.Add(g.records, base)
-	l.all.merge(g.all)
-	l.plausible.merge(g.plausible)
-	for day, n := range g.days {
-		l.days[day] += n
-	}
+	l.seconds.merge(&g.seconds)
 }

@@ -139,10 +139,7 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 	}
 	left, isDoubtful, times := leaveNone, false, l.seconds
 	if scanned != nil {
-		switch left, isDoubtful = scanned.judge(); left {
-		case leaveAll:
-			times = noTimes()
-		case leaveLone, leaveImpossible:
+		if left, isDoubtful = scanned.judge(); left != leaveNone {
 			times = scanned.timed[left]
 		}
 	}

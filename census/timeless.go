@@ -34,10 +34,10 @@ import (
 type scan struct {
 	latest uint32
 
-	possible, impossible halfYears         // lone ids, by what their times are
-	span                 secondRange       // the impossible times
-	others               int64             // ids that are not lone
-	timed                [leftOuts]seconds // what is left if some ids are left out
+	possible, impossible halfYears          // lone ids, by what their times are
+	span                 secondRange        // the impossible times
+	others               int64              // ids that are not lone
+	timed                [leaveNone]seconds // of the ids that each leftOut keeps
 }
 
 // halfYears counts ids by the first byte of their time, which changes every 194 days.
@@ -83,11 +83,10 @@ func (s *seconds) merge(other *seconds) {
 type leftOut int
 
 const (
-	leaveImpossible leftOut    = iota // lone ids with impossible times
-	leaveLone                         // all lone ids
-	leftOuts                          // how many of the above have times of their own
-	leaveAll        = leftOuts        // all ids
-	leaveNone       = leftOuts + 1
+	leaveImpossible leftOut = iota // lone ids with impossible times
+	leaveLone                      // all lone ids
+	leaveAll                       // all ids
+	leaveNone                      // none of the above
 )
 
 // minImpossible is the least number of impossible times that are worth a pass over the ids.
@@ -104,7 +103,7 @@ func (l *foundIDs) scanIDs(o *Options) (*scan, error) {
 	}
 	var parts []*scan
 	err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		s := &scan{latest: latestSecond(o.Now), span: noSeconds, timed: [leftOuts]seconds{noTimes(), noTimes()}}
+		s := &scan{latest: latestSecond(o.Now), span: noSeconds, timed: [leaveNone]seconds{noTimes(), noTimes(), noTimes()}}
 		parts = append(parts, s)
 		return s.visit
 	})
