@@ -72,7 +72,7 @@ func FindObjectIDs(text string, found func(Match)) {
 	end := 0 // text[:end] was searched
 	for at := 0; at < len(text)-hexSize+1; {
 		w := text[at : at+hexSize]
-		class := classes[w[11]] & (classes[w[0]]&classes[w[4]]&classes[w[7]] | classes[w[15]]&classes[w[19]]&classes[w[23]])
+		class := classes[w[11]] & (classes[w[3]]&classes[w[7]] | classes[w[15]]&classes[w[19]]) // of half an id, at least
 		if class&inBroken != 0 && at+11 >= end {
 			end = s.digitsAt(at + 11)
 		}

@@ -406,8 +406,9 @@ func extended(object []byte) string {
 	t := "object"
 	if i := skipSpace(object, 1); object[i] == '"' {
 		if key, _, err := keyAt(object, i); err == nil {
-			t = cmp.Or(extendedTypes[string(key)], t)
-			if string(key) == "timestamp" && inspect.IsTimeAlone(short(object)) {
+			if len(key) > 0 && key[0] == '$' {
+				t = cmp.Or(extendedTypes[string(key)], t)
+			} else if string(key) == "timestamp" && inspect.IsTimeAlone(short(object)) {
 				t = typeTime
 			}
 		}
