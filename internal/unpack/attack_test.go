@@ -167,6 +167,25 @@ func TestMembers(t *testing.T) {
 	wantError(t, "links alone", tarred(t, tar.Header{Name: "h", Typeflag: tar.TypeLink, Linkname: "g"}), "", "the tar has no files to read")
 }
 
+// What GNU tar writes beside files is no error, a zip may have more data than its directory may,
+// no temporary file stays, and BSON may begin with two bytes of another format.
+func TestNoFalseError(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	folder := t.TempDir()
+	check(t, "a label and a listing", bytes.NewReader(shell(t, folder, "mkdir d && echo text > d/a && tar c -V label -g snapshot d")), map[string]string{"d/a": "text\n"})
+	large := strings.Repeat("text\n", 4<<20)
+	if err := os.WriteFile(filepath.Join(folder, "large"), []byte(large), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "a large zip", bytes.NewReader(shell(t, folder, "zip -q -0 - large")), map[string]string{"large": large})
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("temporary files %v, %v", left, err)
+	}
+	if err := new(unpack.Options).Known([]byte("\x1f\x9d\x00\x00\x07_id\x00"), true); err != nil {
+		t.Error(err)
+	}
+}
+
 // Damage is an error, and what was read before it counts.
 func TestDamage(t *testing.T) {
 	folder := unpacked(t)
