@@ -12,6 +12,9 @@ type history struct {
 	from    uint32  // first second, at the start of an hour
 	minutes []int32 // different ids in each minute; changed by several goroutines
 	gaps    []int64 // gaps in each hour
+
+	latest  int   // the minute of the latest ids, see flush
+	pending int32 // how many of them are not in minutes yet
 }
 
 // newHistory returns an empty history for a range of seconds.
@@ -40,8 +43,22 @@ func (h *history) hours() int { return len(h.gaps) }
 
 // add adds n different ids created in a second.
 func (h *history) add(second uint32, n int64) {
-	if h.holds(second) {
-		atomic.AddInt32(&h.minutes[(second-h.from)/60], int32(n))
+	if !h.holds(second) {
+		return
+	}
+	if i := int(second-h.from) / 60; i != h.latest {
+		h.flush()
+		h.latest = i
+	}
+	h.pending += int32(n)
+}
+
+// flush adds the pending ids to minutes. Ids come in order of time, so that one atomic addition
+// often serves many seconds.
+func (h *history) flush() {
+	if h.pending > 0 {
+		atomic.AddInt32(&h.minutes[h.latest], h.pending)
+		h.pending = 0
 	}
 }
 

@@ -173,6 +173,7 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 	for _, t := range parts {
 		t.flush()
 		t.addLone()
+		t.history.flush()
 	}
 	for _, t := range parts[1:] {
 		all.merge(t)

@@ -247,4 +247,10 @@ func TestElections(t *testing.T) {
 	if got := kinds(r); !slices.Equal(got, []census.Kind{census.KindBound, census.KindFuture}) || r.Elections.IDs != 3 || r.Processes != 2 || r.TopProcesses[0].IDs != 50 || len(r.Timeline.Buckets) != 1 {
 		t.Errorf("findings %v, %+v", got, r)
 	}
+	// An electionId is not evidence that other ids are random.
+	ids = append(randomIDs(rand.New(rand.NewPCG(1, 1)), 1000), ids[0])
+	mixed := timelessReport(t, ids)
+	if f := mixed.Findings[0]; f.Kind != census.KindNoTime || f.Count != 1000 || !strings.HasPrefix(f.Evidence, "1,000 ids have a process value") {
+		t.Errorf("random ids and an electionId: %+v", f)
+	}
 }
