@@ -208,25 +208,25 @@ func (t *tally) trim() {
 
 // core returns the time for the timeline. That is the time of all plausible ids, unless it is
 // more than farFactor times as long as without one in farShare ids at each end.
-func (l *seconds) core() secondRange {
-	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
+func (s *seconds) core() secondRange {
+	from, to := s.plausible.first/secondsPerDay, s.plausible.last/secondsPerDay
 	var total int64
-	for _, n := range l.days {
+	for _, n := range s.days {
 		total += n
 	}
 	lo, hi := from, to
-	for left := total/farShare - l.days[lo]; left >= 0 && lo < hi; left -= l.days[lo] {
+	for left := total/farShare - s.days[lo]; left >= 0 && lo < hi; left -= s.days[lo] {
 		lo++
 	}
-	for left := total/farShare - l.days[hi]; left >= 0 && lo < hi; left -= l.days[hi] {
+	for left := total/farShare - s.days[hi]; left >= 0 && lo < hi; left -= s.days[hi] {
 		hi--
 	}
 	if (hi-lo+1)*farFactor > to-from+1 {
-		return l.plausible
+		return s.plausible
 	}
 	return secondRange{
-		max(l.plausible.first, lo*secondsPerDay),
-		min(l.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
+		max(s.plausible.first, lo*secondsPerDay),
+		min(s.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
 	}
 }
 

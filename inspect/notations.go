@@ -313,15 +313,15 @@ func binaryData(data, subtype string) func(map[string]string) (string, error) {
 // bits of an integer and the name of its member, in turn. Java's integers are signed.
 func integers(parts ...part) func(map[string]string) (string, error) {
 	return func(m map[string]string) (string, error) {
-		id := ""
+		var id strings.Builder
 		for _, p := range parts {
 			n, err := strconv.ParseInt(m[p.name], 10, 64)
 			if limit := int64(1) << p.bits; err != nil || n >= limit || n < -limit/2 {
 				return "", nil
 			}
-			id += fmt.Sprintf("%0*x", p.bits/4, n&(1<<p.bits-1))
+			fmt.Fprintf(&id, "%0*x", p.bits/4, n&(1<<p.bits-1))
 		}
-		return id, nil
+		return id.String(), nil
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 // TestComments holds that comments, which clients for MongoDB write between documents, are
 // neither counted nor in the way, whatever is in them and wherever the input is cut.
 func TestComments(t *testing.T) {
-	robo := ""
+	var robo strings.Builder
 	for i, id := range []string{idA, idB} {
-		robo += fmt.Sprintf("/* %d */\n{\n    \"_id\" : ObjectId(\"%s\"),\n    \"at\" : ISODate(\"2022-04-02T20:14:40.000Z\"),\n    \"n\" : NumberLong(%d),\n    \"u\" : LUUID(\"00112233-4455-6677-8899-aabbccddeeff\")\n}\n\n", i+1, id, i)
+		fmt.Fprintf(&robo, "/* %d */\n{\n    \"_id\" : ObjectId(\"%s\"),\n    \"at\" : ISODate(\"2022-04-02T20:14:40.000Z\"),\n    \"n\" : NumberLong(%d),\n    \"u\" : LUUID(\"00112233-4455-6677-8899-aabbccddeeff\")\n}\n\n", i+1, id, i)
 	}
 	a, b := `{"_id":{"$oid":"`+idA+`"}}`, `{"_id":{"$oid":"`+idB+`"}}`
 	for _, test := range []struct{ name, text, want string }{
-		{"Robo 3T", robo, "2 ids, without 0"},
+		{"Robo 3T", robo.String(), "2 ids, without 0"},
 		{"NoSQLBooster", "/* 1 createdAt:2022/4/2 下午10:43:07*/\n{\n\t\"_id\" : ObjectId(\"" + idA + "\")\n},\n\n/* 2 it's { \"open */\n{\n\t\"_id\" : ObjectId(\"" + idB + "\")\n}", "2 ids, without 0"},
 		{"Studio 3T", "// 1\n{\n \"_id\": ObjectId(\"" + idA + "\"), // it's \"\n \"n\": 1\n}\n// 2 {\n" + b, "2 ids, without 0"},
 		{"an array with comments", "/* all */ [ // first\n" + a + " /* ] */, /* second */ " + b + " ] // end", "2 ids, without 0"},
