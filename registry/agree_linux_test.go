@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,8 @@ func TestRemoteHeartbeatReadsNoFile(t *testing.T) {
 	if _, err := r.RegisterRemote(t.Context(), g, nil); err != nil {
 		t.Fatal(err)
 	}
+	runtime.LockOSThread() // the count is that of a thread
+	defer runtime.UnlockOSThread()
 	reads := func() (n int) {
 		text, err := os.ReadFile("/proc/thread-self/io")
 		if err != nil {
