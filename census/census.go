@@ -101,8 +101,8 @@ type Options struct {
 	// Field is the field whose values are read. A dot separates a nested field from its
 	// parent, as in "customer.id". If a field on the path is an array, the census reads
 	// all its elements. If it is a string that contains JSON, the census reads the value in
-	// it. In the path, * stands for every member of an object or every element of an array,
-	// and *~ at the end for the keys of all members: "orders.*~". Default: "_id".
+	// it. A * in the path means all members of an object, or all elements of an array. A *~ at
+	// the end means the keys of an object, as in "orders.*~". Default: "_id".
 	Field string
 
 	// Format is the format of the sources. Default: [FormatAuto].
@@ -266,8 +266,8 @@ type Live struct {
 	Repeats bool
 }
 
-// ReadLive does the same as [Census.ReadCollection] for BSON documents from a database. If in
-// has 0 bytes, that is no error: the collection is empty.
+// ReadLive does the same as [Census.ReadCollection] for BSON documents from a database. An
+// input of 0 bytes is an empty collection, not an error.
 func (c *Census) ReadLive(ctx context.Context, from Live, in io.Reader) error {
 	o := c.options.reading()
 	o.Format, o.Name = source.BSON, "."+source.BSON

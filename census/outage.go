@@ -51,7 +51,8 @@ type silence struct {
 	usual    func() string // returns Event.Usual
 }
 
-// silent yields the minutes from which and to which there is no id, for two minutes or more.
+// silent yields each period of two minutes or more without an id, as the indexes of its first
+// minute and of the minute after its last.
 func (h *history) silent() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for i := 0; i < len(h.minutes); i++ {

@@ -22,8 +22,8 @@ type reading struct {
 // memberMemory is about how much memory a collection takes beside its ids, in bytes.
 const memberMemory = 24 << 10
 
-// file reads one file of the source. path is its path in the container, or empty if the source
-// is no container. An error of file ends the reading.
+// file reads one file of the source. path is its path in the container. It is empty if the source
+// is itself the file. If file returns an error, no further file is read.
 func (r *reading) file(ctx context.Context, path string, in *source.Input, err error) error {
 	src := *r.whole
 	if path != "" {

@@ -73,8 +73,8 @@ type Report struct {
 	Others  []Other
 	Without int64
 
-	// Unjudged says why there is no verdict: no document has an id in the field. It is nil if
-	// ids were found, or if there were no documents.
+	// Unjudged says where ids are if no document has an id in the field. It is nil if ids were
+	// found, or if there were no documents.
 	Unjudged *Unjudged
 
 	// First and Last are the earliest and the latest creation time. They ignore ids from

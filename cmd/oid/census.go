@@ -80,9 +80,9 @@ escapes such as \x22:
 
   oid census --grep --since 7d logs.tar.gz
 
---field customer.id reads the field "id" of the nested document "customer". Arrays, and
-strings that contain JSON, are searched on the way. In the path, * stands for every
-member of an object or every element of an array, and *~ at the end for the keys:
+--field customer.id reads the field "id" of the nested document "customer". Arrays on the
+way are searched, and so are strings that contain JSON. A * in the path means all members of
+an object or all elements of an array. A *~ at its end means the keys of an object:
 
   {"hits": {"hits": [{"_id": "..."}]}}           --field hits.hits._id
   {"payload": {"after": "{\"_id\": ...}"}}       --field payload.after._id

@@ -81,7 +81,7 @@ func TestCensusOfDump(t *testing.T) {
 	shop[""] = 5
 	check(counted(dump, "orders.bson"), shop, "the dump and a file without a collection's name")
 
-	// With another format every file counts, the metadata too. BSON is no text.
+	// With --grep, files of metadata are read too, and BSON is refused because it is not text.
 	got := oid(t, "", "census", "--grep", dump)
 	if got.code != exitFailed || strings.Count(got.err, "this is BSON, not text; leave out --grep") != 4 {
 		t.Errorf("--grep: exit code %d: %s", got.code, got.err)

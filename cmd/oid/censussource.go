@@ -206,7 +206,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		case hidden && entry.IsDir():
 			return fs.SkipDir
 		case entry.IsDir():
-			// The error of one file stands for all files of a server.
+			// This is the data folder of a MongoDB server. One of its files is enough to say so.
 			catalog := filepath.Join(path, "_mdb_catalog.wt")
 			if _, err := os.Stat(catalog); err == nil {
 				files = append(files, part{name: path, size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return os.Open(catalog) }})

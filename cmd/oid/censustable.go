@@ -39,9 +39,9 @@ func isSQLite(path string) bool {
 	return err == nil && bytes.Equal(head, []byte("SQLite format 3\x00"))
 }
 
-// databaseParts returns the part for a name in a database: a collection, if the database has a
-// store of oid with a collection of that name, or a table. An empty name stands for the only
-// collection or table.
+// databaseParts returns the part for a name in a database. The name is that of a table, or of a
+// collection if the database has a store of oid. If the name is empty, the database must have only
+// one table or collection, and that is returned.
 func (r *censusReader) databaseParts(ctx context.Context, p part, url, name string) ([]part, error) {
 	if err := r.checkLive(p.name); err != nil {
 		return nil, err

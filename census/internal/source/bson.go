@@ -174,7 +174,7 @@ func enterBSON(typ byte, value []byte, path []string, found foundBSON) error {
 	case len(path) == 0:
 		found(typ, value)
 	case typ == 0x02:
-		// What is no JSON has no such path.
+		// Text that is not JSON has no member at this path.
 		_ = enterText(value[4:len(value)-1], path, func(s []byte, from, to int) { found(typeJSON, s[from:to]) })
 	case typ == 0x03:
 		return findBSON(value, path, found)

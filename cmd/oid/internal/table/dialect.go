@@ -63,8 +63,8 @@ var dialects = []dialect{
 		tables: `SELECT nspname, relname, pg_table_is_visible(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
 			AND NOT EXISTS (SELECT FROM pg_class f WHERE f.relnamespace = n.oid AND f.relname = '^1format') ORDER BY 1, 2`,
-		columns: `SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = attnum)
-			FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
+		columns: `SELECT attname, format_type(coalesce(nullif(typbasetype, 0), atttypid), atttypmod), EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = attnum)
+			FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
 			WHERE nspname = $1 AND relname = $2 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
 		estimate: "EXPLAIN SELECT FROM %s",
 	},

@@ -80,8 +80,8 @@ func TestPostgres(t *testing.T) {
 		CREATE SCHEMA "My Shop";
 		CREATE TABLE "My Shop"."Order.Lines" ("Id" bytea PRIMARY KEY);
 		INSERT INTO "My Shop"."Order.Lines" VALUES ('\x`+id+`');
-		CREATE DOMAIN objectid AS bytea CHECK (length(value) = 12);
-		CREATE TABLE domains (n int PRIMARY KEY, ref objectid);
+		CREATE DOMAIN printable_id AS bytea CHECK (length(value) = 12);
+		CREATE TABLE domains (n int PRIMARY KEY, ref printable_id);
 		INSERT INTO domains VALUES (1, '\x`+id+`');
 		CREATE TABLE generated (n int PRIMARY KEY, bin bytea, hex text GENERATED ALWAYS AS (encode(bin, 'hex')) STORED);
 		INSERT INTO generated VALUES (1, '\x`+id+`');

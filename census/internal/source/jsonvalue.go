@@ -1,0 +1,144 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+)
+
+// addJSON adds the value s[from:to] or, if it is an array and elements is true, the elements
+// of the array. It returns the position of the 24 digits of an ObjectId, or -1 for any other
+// value.
+func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
+	value := s[from:to]
+	switch value[0] {
+	case '{':
+		if i := oidDigits(value); i >= 0 {
+			b.addHex(value[i:i+hexDigits], place)
+			return from + i
+		}
+		t := extended(value)
+		if t == "object" && b.addPasted(short(value), place) {
+			break
+		}
+		b.addOther(t, place, value)
+	case '[':
+		if c := value[skipSpace(value, 1)]; c <= '9' && b.addPasted(short(value), place) { // numbers
+			break
+		}
+		if !elements {
+			b.addOther("array", place, value)
+			break
+		}
+		// The scanner has found the end of the array, so this cannot fail.
+		_ = eachMember(s[:to], from, func(_ []byte, i, end int) error {
+			b.addJSON(s, i, end, place, false)
+			return nil
+		})
+	case '"', '\'', '`':
+		b.addString(unescape(value[1:len(value)-1]), value, place)
+	default:
+		if b.addPasted(short(value), place) {
+			break
+		}
+		b.addOther(wordType(value), place, value)
+	}
+	return -1
+}
+
+// oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if
+// value is something else.
+func oidDigits(value []byte) int {
+	i := 1
+	for _, token := range []string{`"$oid"`, ":", `"`} {
+		if i = skipSpace(value, i); !bytes.HasPrefix(value[i:], []byte(token)) {
+			return -1
+		}
+		i += len(token)
+	}
+	end := i + hexDigits
+	if end >= len(value) || value[end] != '"' || new(objectid.ID).UnmarshalText(value[i:end]) != nil {
+		return -1
+	}
+	if end = skipSpace(value, end+1); end != len(value)-1 || value[end] != '}' {
+		return -1
+	}
+	return i
+}
+
+// extendedTypes are the types of MongoDB Extended JSON, by the first key of their objects, in
+// version 2 and in version 1.
+var extendedTypes = map[string]string{
+	"$numberDouble": "double", "$binary": "binData", "$uuid": typeUUID, "$undefined": "undefined",
+	"$date": "date", "$regularExpression": "regex", "$regex": "regex", "$dbPointer": "dbPointer",
+	"$code": "javascript", "$symbol": "symbol", "$numberInt": "int", "$timestamp": "timestamp",
+	"$numberLong": "long", "$numberDecimal": "decimal", "$minKey": "minKey", "$maxKey": "maxKey",
+}
+
+// extended returns the type of an object of MongoDB Extended JSON.
+func extended(object []byte) string {
+	t := "object"
+	if i := skipSpace(object, 1); object[i] == '"' {
+		if key, _, err := keyAt(object, i); err == nil {
+			if len(key) > 0 && key[0] == '$' {
+				t = cmp.Or(extendedTypes[string(key)], t)
+			} else if string(key) == "timestamp" && inspect.IsTimeAlone(short(object)) {
+				t = typeTime
+			}
+		}
+	}
+	if t == "binData" && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
+		return typeUUID
+	}
+	return t
+}
+
+// wordType returns the type of a number, a constant or a call such as Long(7), or typeText if
+// word is none of these.
+func wordType(word []byte) string {
+	if name, _, isCall := bytes.Cut(bytes.TrimPrefix(word, []byte("new ")), []byte{'('}); isCall {
+		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
+			return t
+		}
+	}
+	switch string(word) {
+	case "true", "false":
+		return "bool"
+	case "null":
+		return "null"
+	}
+	if n, err := strconv.ParseInt(string(word), 10, 64); err == nil {
+		if int64(int32(n)) == n {
+			return "int"
+		}
+		return "long"
+	}
+	if _, err := strconv.ParseFloat(string(word), 64); err == nil {
+		return "double"
+	}
+	return typeText
+}
+
+// callTypes are the types by the functions that MongoDB's shells write around their values.
+var callTypes = map[string]string{
+	"ISODate": "date", "Date": "date", "UUID": typeUUID, "Long": "long", "NumberLong": "long", "Int32": "int",
+	"NumberInt": "int", "Double": "double", "Decimal128": "decimal", "NumberDecimal": "decimal",
+	"Binary": "binData", "BinData": "binData", "Timestamp": "timestamp", "MinKey": "minKey", "MaxKey": "maxKey",
+	"Code": "javascript", "DBRef": "object",
+}
+
+// unescape decodes text, a JSON string without its quotes.
+func unescape(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var s string
+	if json.Unmarshal([]byte(`"`+string(text)+`"`), &s) != nil {
+		return text
+	}
+	return []byte(s)
+}
