@@ -73,7 +73,7 @@ func endsGUID(text string, at int) bool {
 		return false
 	}
 	const longest = 30
-	start := guidStart().FindStringSubmatch(text[max(at-longest, 0):at])
+	start := guidStart.Get().FindStringSubmatch(text[max(at-longest, 0):at])
 	return start != nil && strings.ContainsAny(start[1], "0123456789") && strings.ContainsAny(start[1], "abcdefABCDEF")
 }
 

@@ -18,9 +18,9 @@ var wordRows, digitRows = pattern.Of(`[0-9A-Za-z]+`), pattern.Of(`[0-9a-fA-F]+`)
 // slowFind is [Find] without its shortcuts: regular expressions cut all of s into what
 // may have an id.
 func slowFind(s string) (matches []Match) {
-	for _, m := range wordRows().FindAllStringIndex(s, -1) {
+	for _, m := range wordRows.Get().FindAllStringIndex(s, -1) {
 		before := len(matches)
-		for _, d := range digitRows().FindAllStringIndex(s[m[0]:m[1]], -1) {
+		for _, d := range digitRows.Get().FindAllStringIndex(s[m[0]:m[1]], -1) {
 			from, to := m[0]+d[0], m[0]+d[1]
 			if id := idIn(s, from, to); id >= 0 {
 				matches = append(matches, Match{id, to, s[id:to]})

@@ -60,7 +60,7 @@ func findUUID(text string, from, to int) (m Match, ok bool) {
 }
 
 func findULID(text string, from, to int) (m Match, ok bool) {
-	if !ulidInCapitals().MatchString(text[from:to]) {
+	if !ulidInCapitals.Get().MatchString(text[from:to]) {
 		return m, false
 	}
 	return matchAt(text, from, to)
@@ -68,10 +68,10 @@ func findULID(text string, from, to int) (m Match, ok bool) {
 
 // findTypeID is called with the characters after the prefix.
 func findTypeID(text string, from, to int) (m Match, ok bool) {
-	if !typeIDSuffix().MatchString(text[from:to]) {
+	if !typeIDSuffix.Get().MatchString(text[from:to]) {
 		return m, false
 	}
-	prefix := typeIDPrefix().FindStringSubmatch(text[max(from-66, 0):from])
+	prefix := typeIDPrefix.Get().FindStringSubmatch(text[max(from-66, 0):from])
 	if prefix == nil {
 		return m, false
 	}
@@ -85,7 +85,7 @@ func findGPID(text string, from, to int) (m Match, ok bool) {
 	}
 	const longest = 80
 	begin := max(from-longest, 0)
-	all := gpidForm().FindAllStringIndex(text[begin:min(to+11, len(text))], -1)
+	all := gpidForm.Get().FindAllStringIndex(text[begin:min(to+11, len(text))], -1)
 	if len(all) == 0 || begin+all[len(all)-1][1] <= to {
 		return m, false
 	}

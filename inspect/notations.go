@@ -104,7 +104,7 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 			all = append(all, n.word)
 		}
 	}
-	return pattern.Of(`^(?:` + strings.Join(all, "|") + `)$`)()
+	return pattern.Of(`^(?:` + strings.Join(all, "|") + `)$`).Get()
 })
 
 // inNotation returns the id in s, or "" if s is in no notation. A word that is in no other
@@ -182,7 +182,7 @@ func membersOf(s string) map[string]string {
 		return nil
 	}
 	members := map[string]string{}
-	for m := aMember().FindStringSubmatchIndex(s); m != nil; m = aMember().FindStringSubmatchIndex(s) {
+	for m := aMember.Get().FindStringSubmatchIndex(s); m != nil; m = aMember.Get().FindStringSubmatchIndex(s) {
 		name := strings.ToLower(s[m[2]:m[3]])
 		if !isMember(name) {
 			return nil

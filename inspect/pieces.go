@@ -94,7 +94,7 @@ func (s *scanner) inText(line int) []result {
 			return resultAt(line, text, word, 0)
 		}
 	}
-	if id := inBase64(trimmed); id != "" && !proseWord().MatchString(trimmed) {
+	if id := inBase64(trimmed); id != "" && !proseWord.Get().MatchString(trimmed) {
 		return resultAt(line, text, id, 0)
 	}
 	if ids := wordList(line, trimmed); ids != nil {
@@ -119,7 +119,7 @@ func isID(s string) bool {
 func wordList(line int, s string) (ids []result) {
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
 		id, _ := unwrap(w)
-		if !idLike().MatchString(id) && (id == "" || !isID(id)) {
+		if !idLike.Get().MatchString(id) && (id == "" || !isID(id)) {
 			return nil
 		}
 		ids = append(ids, resultAt(line, w, id, 0)...)
@@ -154,7 +154,7 @@ func inDocument(line int, text []byte) []result {
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
-		if m := shellID().FindStringIndex(whole); m != nil {
+		if m := shellID.Get().FindStringIndex(whole); m != nil {
 			id, err := inNotation(whole[m[1] : m[1]+valueEnd(whole[m[1]:])])
 			if err != nil {
 				return refused(line, err)

@@ -17,7 +17,7 @@ import (
 var typeID = pattern.Of(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
 
 func readTypeID(s string, o Options) (Report, bool) {
-	m := typeID().FindStringSubmatch(s)
+	m := typeID.Get().FindStringSubmatch(s)
 	if m == nil {
 		return Report{}, false
 	}

@@ -168,7 +168,7 @@ var stringOrNumber = pattern.Of(`"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*`)
 // fraction of zeros has only digits: 10000 in place of 1e4 and of 10000.0. Everything else is
 // as in data. Beyond 2^53 such a number is rounded as a number in JavaScript is.
 func plainIntegers(data []byte) []byte {
-	return stringOrNumber().ReplaceAllFunc(data, func(token []byte) []byte {
+	return stringOrNumber.Get().ReplaceAllFunc(data, func(token []byte) []byte {
 		f, err := strconv.ParseFloat(string(token), 64) // an error for a string
 		if err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 && bytes.ContainsAny(token, ".eE") {
 			return strconv.AppendFloat(nil, f, 'f', -1, 64)

@@ -89,8 +89,8 @@ var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|census|store|m
 // Plain returns the text of an error without the names of packages, which mean nothing to the
 // users of a program.
 func Plain(text string) string {
-	for packagePrefix().MatchString(text) {
-		text = packagePrefix().ReplaceAllString(text, "$1")
+	for packagePrefix.Get().MatchString(text) {
+		text = packagePrefix.Get().ReplaceAllString(text, "$1")
 	}
 	return text
 }

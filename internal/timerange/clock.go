@@ -15,7 +15,7 @@ var dayAndTime = pattern.Of(`^(today|yesterday|tomorrow|last (?:mon|tues|wednes|
 // of day, asDate puts the date of day before it. It returns other texts unchanged. s is in
 // lower case.
 func asDate(s string, now, day time.Time) string {
-	m := dayAndTime().FindStringSubmatch(s)
+	m := dayAndTime.Get().FindStringSubmatch(s)
 	if m == nil || s == "" {
 		return s
 	}

@@ -92,7 +92,7 @@ func parseDistance(s string) (distance, error) {
 		return d, errNoDistance
 	}
 	for s != "" {
-		m := numberAndUnit().FindStringSubmatch(s)
+		m := numberAndUnit.Get().FindStringSubmatch(s)
 		if m == nil {
 			return distance{}, errNoDistance
 		}

@@ -33,7 +33,7 @@ var layouts = []string{
 // wrappings are the ways in which programs wrap a time. The first group of each pattern is
 // the time: a text, or a number of the given unit since 1970. A unit of 0 means a text.
 var wrappings = []struct {
-	match pattern.Late
+	match *pattern.Late
 	unit  time.Duration
 }{
 	{pattern.Of(`^"([^"]+)"$`), 0},
@@ -56,7 +56,7 @@ var wrappings = []struct {
 func unwrap(words string) (string, time.Duration) {
 	for range 2 {
 		for _, w := range wrappings {
-			if m := w.match().FindStringSubmatch(words); m != nil {
+			if m := w.match.Get().FindStringSubmatch(words); m != nil {
 				if w.unit != 0 {
 					return m[1], w.unit
 				}
@@ -101,11 +101,11 @@ type moment struct {
 
 // splitZone finds the weekday and the zone of a date and a time in lower case.
 func splitZone(words string) (m moment) {
-	if day := weekdayBefore().FindStringSubmatch(words); day != nil {
+	if day := weekdayBefore.Get().FindStringSubmatch(words); day != nil {
 		m.weekday, words = day[1], words[len(day[0]):]
 	}
-	words = dateAndTime().ReplaceAllString(extras().ReplaceAllString(words, ""), "$1 $2")
-	parts := zoned().FindStringSubmatch(words)
+	words = dateAndTime.Get().ReplaceAllString(extras.Get().ReplaceAllString(words, ""), "$1 $2")
+	parts := zoned.Get().FindStringSubmatch(words)
 	if parts == nil {
 		m.wall = words
 		return m
@@ -129,7 +129,7 @@ func splitZone(words string) (m moment) {
 
 // refusals are the forms that could be read in several ways or say too little.
 var refusals = []struct {
-	match  pattern.Late
+	match  *pattern.Late
 	reason string
 }{
 	{pattern.Of(`^\d\d?[/.-]\d\d?[/.-]\d\d(?:\d\d)?\b`), "the day or the month may come first; write the year first, such as 2026-11-20T14:00:00"},
@@ -163,7 +163,7 @@ func (m moment) parse(local *time.Location) (t time.Time, ok bool, err error) {
 		return t, true, err
 	}
 	for _, r := range refusals {
-		if r.match().MatchString(m.wall) {
+		if r.match.Get().MatchString(m.wall) {
 			return t, true, errors.New(r.reason)
 		}
 	}

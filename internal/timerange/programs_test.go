@@ -241,7 +241,7 @@ func TestFormsAreNeeded(t *testing.T) {
 	layouts = allLayouts
 	for i, w := range allWrappings {
 		if wrappings = slices.Delete(slices.Clone(allWrappings), i, i+1); wrongVectors(now) == nil {
-			t.Errorf("no vector needs the wrapping %v", w.match())
+			t.Errorf("no vector needs the wrapping %v", w.match.Get())
 		}
 	}
 }

@@ -50,7 +50,7 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	if digits, isUnix := strings.CutPrefix(words, "@"); isUnix || isDigits(words) {
 		return parseUnix(digits, isUnix)
 	}
-	words = oneUnit().ReplaceAllString(words, "1 $1$2 ago")
+	words = oneUnit.Get().ReplaceAllString(words, "1 $1$2 ago")
 	unsigned, isAgo := strings.CutSuffix(words, " ago")
 	if !isAgo {
 		unsigned = strings.TrimLeft(words, "+-")
