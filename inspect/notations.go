@@ -155,7 +155,8 @@ var otherNames = map[string]string{
 }
 
 // members has the names of all members in the table, and their other names.
-var members = sync.OnceValue(func() map[string]bool {
+var members = sync.OnceValue(func() *memberNames {
+	var m memberNames
 	names := map[string]bool{"$oid": true, "oid": true, "$id": true, "$uuid": true, "$numberlong": true} // words
 	for name := range otherNames {
 		names[name] = true
@@ -165,11 +166,24 @@ var members = sync.OnceValue(func() map[string]bool {
 			names[name] = true
 		}
 	}
-	return names
+	m.names = names
+	for name := range names {
+		m.lengths[name[0]|' '] |= 1 << len(name)
+	}
+	return &m
 })
 
+// memberNames has names in lower case. Most names that it does not have are told by their first
+// byte and their length, which is faster than by the map.
+type memberNames struct {
+	names   map[string]bool
+	lengths [256]uint32 // a bit for each length of the names that begin with this byte
+}
+
 // isMember reports whether an object in a notation may have a member of this name.
-func isMember(name string) bool { return name != "" && members()[strings.ToLower(name)] }
+func isMember(name string) bool {
+	return name != "" && members().lengths[name[0]|' ']>>len(name)&1 == 1 && members().names[strings.ToLower(name)]
+}
 
 // moreMembers are members that an object may also have, and those that contain the others.
 const moreMembers = " _bsontype buffer $binary new _new time timesecond creationtime date "
@@ -200,7 +214,7 @@ func firstMember(s string) string {
 	if from == 0 || from > 1 && strings.ContainsAny(s[:from-1], "\"',;:([") {
 		return ""
 	}
-	for from < len(s) && strings.IndexByte(" \t\r\n\"'", s[from]) >= 0 {
+	for from < len(s) && (s[from] <= ' ' || s[from] == '"' || s[from] == '\'') {
 		from++
 	}
 	to := from

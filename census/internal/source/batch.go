@@ -109,6 +109,9 @@ func (b *Batch) addPasted(text string, place uint32) bool {
 	if len(text) < hexDigits || len(text) > maxNotation {
 		return false
 	}
+	if len(text) == hexDigits && b.addHex(unsafe.Slice(unsafe.StringData(text), hexDigits), place) {
+		return true
+	}
 	id, ok := inspect.ParseObjectID(text)
 	if ok {
 		b.IDs = append(b.IDs, Item{id, place})

@@ -92,7 +92,7 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 // of distinct(), addDocument adds that. digits is the position of the digits of the only id if
 // nothing after them matters, else -1.
 func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
-	end, isObject := len(s), s[i] == '{' && oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) < 0
+	end, isObject := len(s), s[i] == '{' && oidDigits(s[i:]) < 0
 	if !isObject {
 		end, err = skipValue(s, i)
 		switch {

@@ -64,7 +64,8 @@ func oidDigits(value []byte) int {
 	if end >= len(value) || value[end] != '"' || new(objectid.ID).UnmarshalText(value[i:end]) != nil {
 		return -1
 	}
-	if end = skipSpace(value, end+1); end != len(value)-1 || value[end] != '}' {
+	end = skipSpace(value, end+1)
+	if end == len(value) || value[end] != '}' || skipSpace(value, end+1) < len(value) {
 		return -1
 	}
 	return i
