@@ -151,6 +151,30 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
+// TestOrderOfNotations finds ids in several notations in the order of the text.
+func TestOrderOfNotations(t *testing.T) {
+	text := `{"timestamp":1350508407,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343} ` + b +
+		` {"timestamp":1350508408,"machineIdentifier":12384364,"processIdentifier":-10343,"counter":4427793} <Buffer 50 7f 1f 79 bc f8 6c d7 99 43 90 11> ` +
+		`{"timestamp":1350508410,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343}`
+	var got []string
+	for _, m := range inspect.Find(text) {
+		got = append(got, m.ID)
+	}
+	if want := []string{a, b, "507f1f78" + a[8:], "507f1f79" + a[8:], "507f1f7a" + a[8:]}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestNumbersThatAreNoBytes reads lists of twelve numbers of which one is one beyond the range of
+// a byte in its program.
+func TestNumbersThatAreNoBytes(t *testing.T) {
+	for number, want := range map[string]bool{"17": true, "-1": true, "255": true, "-128": true, "256": false, "-129": false, "273": false, "-239": false} {
+		if _, ok := inspect.ParseObjectID("[80,127,31,119,188,248,108,215,153,67,144," + number + "]"); ok != want {
+			t.Errorf("a list with the number %s is an id: %v, want %v", number, ok, want)
+		}
+	}
+}
+
 // TestQuietLines finds the ids of texts of which most lines have none.
 func TestQuietLines(t *testing.T) {
 	for _, text := range []string{

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -78,6 +79,31 @@ func TestAnnotateLosesNothing(t *testing.T) {
 		if back := strings.ReplaceAll(out.String(), "<"+annotatedID+": "+note+">", annotatedID); back != text.String() {
 			t.Errorf("%s: %d bytes came out of %d", name, len(back), text.Len())
 		}
+	}
+}
+
+// slowWriter lets the other goroutines run before it looks at what it has to write.
+type slowWriter struct{ bytes.Buffer }
+
+func (w *slowWriter) WriteString(s string) (int, error) {
+	time.Sleep(time.Millisecond)
+	return w.Buffer.WriteString(s)
+}
+
+// The block that a slow writer writes is not the memory into which the next block is read.
+func TestAnnotateToASlowWriter(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a pool hands a block over to the same processor
+	var text strings.Builder
+	for i := range 30 * annotateBlock / 10 {
+		fmt.Fprintf(&text, "%9d\n", i)
+	}
+	var out slowWriter
+	a := annotation{notes: &notes{}}
+	if err := a.log(t.Context(), &out, strings.NewReader(text.String())); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != text.String() {
+		t.Errorf("of %d bytes, %d came out, and some of them were changed", text.Len(), out.Len())
 	}
 }
 
@@ -165,15 +191,15 @@ func TestAnnotateDims(t *testing.T) {
 	}
 }
 
-// An id that arrives in pieces has its note.
+// An id that arrives in pieces has its note, even if a soft line break divides its digits.
 func TestAnnotateIDsInPieces(t *testing.T) {
-	text := "a " + annotatedID + " b\nc " + annotatedID
+	text := "a " + annotatedID + " b\n" + annotatedID[:9] + "=\n" + annotatedID[9:] + " c\nd " + annotatedID
 	var out bytes.Buffer
 	a := annotation{notes: &notes{}}
 	if err := a.log(t.Context(), &out, iotest.OneByteReader(strings.NewReader(text))); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(out.String(), "<"+annotatedID+": "); n != 2 {
-		t.Errorf("%q: %d ids have notes, want 2", out.String(), n)
+	if n := strings.Count(out.String(), annotatedID+": ") + strings.Count(out.String(), annotatedID[9:]+": "+annotatedID+", "); n != 3 {
+		t.Errorf("%q: %d ids have notes, want 3", out.String(), n)
 	}
 }
