@@ -27,6 +27,7 @@ var escapes = [...]escape{
 	{`\b`, `\`, 1, "abef0"},            // JSON, C
 	{`\042`, `\`, 3, octalDigits},      // C, shells, BIND
 	{`#012`, `#`, 3, octalDigits},      // syslog
+	{`#22`, `#`, 2, capitalDigits},     // HAProxy
 	{`=3D`, `=`, 2, capitalDigits},     // mail, in quoted-printable
 	{`^A`, `^`, 1, "ABCDEF"},           // cat -v, less
 	{"\x1b[A", "\x1b[", 1, "ABCDEF"},   // a terminal: one line up

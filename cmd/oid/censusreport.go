@@ -39,7 +39,8 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	if err == nil {
 		unknownFormat := false
 		for _, s := range r.Sources {
-			unknownFormat = unknownFormat || strings.HasPrefix(s.Error, phrase.Plain(census.ErrFormat.Error())+": not ") || r.IDs == 0 && s.Broken > 0 && s.Format == census.FormatJSON
+			unknown := strings.HasPrefix(s.Error, phrase.Plain(census.ErrFormat.Error())+": not ") && !strings.Contains(s.Error, ": write --")
+			unknownFormat = unknownFormat || unknown || r.IDs == 0 && s.Broken > 0 && s.Format == census.FormatJSON
 			if s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // the report has it, too, but may go to a file
 			}

@@ -186,6 +186,8 @@ func TestSummary(t *testing.T) {
 	if got := text(t, r, 0); strings.Contains(got, "an outage shorter") {
 		t.Errorf("outages of 100 ids: %s", got)
 	}
+	r.Strings = 1000
+	has(t, "strings", text(t, r, 0), "1,101 ids, 1,000 stored as strings")
 	r.Strings = 1101
 	has(t, "strings", text(t, r, 0), "1,101 ids, stored as strings")
 	const year = 31_556_952 * time.Second

@@ -115,8 +115,10 @@ func factsOf(r *census.Report) (out [][2]string) {
 			r.Timeline.Zone, span(r.Last.Sub(*r.First)))
 	}
 	ids := phrase.Count(r.IDs, "ObjectId", "ObjectIds")
-	if r.Strings > 0 {
+	if r.Strings == r.IDs && r.IDs > 0 {
 		ids = phrase.Count(r.IDs, "id, stored as a string", "ids, stored as strings")
+	} else if r.Strings > 0 {
+		ids = fmt.Sprintf("%s ids, %s stored as strings", humanize.Comma(r.IDs), humanize.Comma(r.Strings))
 	}
 	if r.Distinct != r.IDs {
 		ids += ", " + humanize.Comma(r.Distinct) + " different"

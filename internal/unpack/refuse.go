@@ -29,6 +29,9 @@ var binaries = []binary{
 	{name: "a cpio archive", magic: "0707", command: bsdtar},
 	{name: "a dump of pg_dump", magic: "PGDMP", command: "pg_restore -f - FILE", grep: true},
 	{name: "PDF", magic: "%PDF-", command: "pdftotext FILE -", grep: true},
+	{name: "a file of COPY in PostgreSQL's binary format; repeat COPY with FORMAT csv", magic: "PGCOPY\n\xff"},
+	{name: "a journal of systemd", magic: "LPKSHHRH", command: "journalctl --file FILE -a -o verbose", grep: true},
+	{name: dumpOfRedis, magic: "REDIS0", command: "redis-cli --scan", grep: true},
 	{name: dataOfMongod, magic: "\x41\xd8\x01\x00\x01\x00\x00\x00", command: "mongodump --archive"},
 	{name: dataOfMongod, magic: "\x80\x00\x00\x00????\x00\x00\x00\x00\x00\x00\x00\x00\x64\x10\x10\x00", command: "mongodump --archive"}, // its journal
 	{name: "encrypted by gpg", magic: "-----BEGIN PGP MESSAGE-----", command: "gpg -d FILE"},
@@ -56,6 +59,7 @@ const (
 
 const (
 	dataOfMongod = "data of mongod, which only a server reads: start mongod --dbpath FOLDER, and if it fails mongod --dbpath FOLDER --repair before"
+	dumpOfRedis  = "a dump of Redis, which only a server reads: start redis-server --dir FOLDER --dbfilename NAME, then read its keys or its values"
 	notGzip      = "encrypted or damaged: it begins like gzip, but its header is wrong; compare its size and checksum with the original, or decrypt it first"
 )
 

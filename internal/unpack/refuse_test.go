@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/internal/unpack"
 )
 
@@ -24,7 +25,9 @@ func TestRefused(t *testing.T) {
 		"lzma": "xz --format=lzma -c log > F", "text in UTF-16": "iconv -t UTF-16 log > F", "big-endian": "(printf '\\xfe\\xff'; iconv -t UTF-16BE log) > F",
 		"encrypted": "zip -q -P secret F.zip log && mv F.zip F", "compressed with method 12 of zip": "zip -q -Z bzip2 F.zip log && mv F.zip F", "not text": "(head -c 70000 /dev/urandom; echo; cat log) > F",
 		"data of mongod": "wt -h . create table:c && mv c.wt F", "journal": "mkdir journal; wt -h . -C 'create,log=(enabled=true,path=journal,file_max=100KB)' create table:c && mv journal/WiredTigerLog.* F",
-		"an Excel file": "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
+		"a journal of systemd": `printf '__REALTIME_TIMESTAMP=1\n__MONOTONIC_TIMESTAMP=1\n_BOOT_ID=%032d\nMESSAGE=%s\n\n' 1 "$(head -1 log)" | /lib/systemd/systemd-journal-remote -o j.journal - && mv j.journal F`,
+		"a dump of Redis":      "redis-server --port 0 --unixsocket s --dbfilename F >&2 & until redis-cli -s s ping >&2; do sleep .1; done; redis-cli -s s set key \"$(head -1 log)\" >&2; redis-cli -s s shutdown save",
+		"an Excel file":        "mkdir xl; touch xl/workbook.xml; zip -q F.zip xl/workbook.xml && mv F.zip F",
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "log"), []byte(strings.Repeat(line, 50)), 0o644); err != nil {
@@ -43,7 +46,7 @@ func TestRefused(t *testing.T) {
 			!strings.HasPrefix(then, "oid census") || strings.Contains(command, "FILE") {
 			t.Errorf("%s: %s", name, text)
 		}
-		if !strings.Contains("mongodump xlsx2csv", strings.Fields(command)[0]) {
+		if !strings.Contains("mongodump xlsx2csv redis-cli", strings.Fields(command)[0]) {
 			command = strings.Replace(command, "unzip", "unzip -P secret", 1)
 			if strings.Contains(command, "bsdtar") {
 				command += " | tar xO"
@@ -59,6 +62,15 @@ func TestRefused(t *testing.T) {
 		if _, err := walkText([]byte("PAR1...."), unpack.Options{Name: name}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}
+	}
+}
+
+// A file of COPY in binary format, which psql wrote, is named with what to do.
+func TestRefusedCopy(t *testing.T) {
+	psql := testenv.Program(t, "psql", "postgresql")
+	data := testenv.Run(t, exec.Command(psql, testenv.Postgres(t).URL(), "-c", `\copy (SELECT '\x507f1f77bcf86cd799439011'::bytea) TO STDOUT (FORMAT binary)`))
+	if _, err := walkText([]byte(data), unpack.Options{}); err == nil || !strings.HasSuffix(err.Error(), "PostgreSQL's binary format; repeat COPY with FORMAT csv") {
+		t.Error(err)
 	}
 }
 

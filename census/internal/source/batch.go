@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"unsafe"
 
@@ -132,6 +133,7 @@ func short(text []byte) string {
 func (b *Batch) addString(text, value []byte, place uint32) {
 	t := "string"
 	var id objectid.ID
+	text = bytes.TrimPrefix(text, []byte(`\x`)) // as PostgreSQL writes bytes
 	if len(text) == hexDigits && id.UnmarshalText(text) == nil {
 		t = HexString
 		b.Strings = append(b.Strings, Item{id, place})

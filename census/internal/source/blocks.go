@@ -46,6 +46,7 @@ type blocks struct {
 	carry  []byte      // the beginning of a line or document whose end has not been read
 	offset int64       // how many bytes were read or, after an error, its position
 	err    error       // of the source or of the cutter
+	inLine bool        // whether the last block ends within a line
 }
 
 // read calls take with the batch of each block, in the order of the source. It returns the
@@ -82,6 +83,11 @@ func (l *blocks) read(ctx context.Context, take func(*Batch) error) error {
 	if l.err != io.EOF {
 		return stopped(l.offset, l.err)
 	}
+	if l.inLine && l.reader.format == Grep { // its parser counts the ends of lines
+		b := &Batch{Documents: 1}
+		l.prepare(b)
+		return take(b)
+	}
 	return nil
 }
 
@@ -117,6 +123,7 @@ func (l *blocks) next(ctx context.Context, buf *[]byte, b *Batch) []byte {
 	b.first = b.start == 0
 	data := l.fill(ctx, buf)
 	if len(data) > 0 {
+		l.inLine = data[len(data)-1] != '\n'
 		select {
 		case l.queue <- b:
 		case <-ctx.Done():

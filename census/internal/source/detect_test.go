@@ -2,10 +2,12 @@ package source_test
 
 import (
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/oidkit/oid/census/internal/source"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestLogsAreNotJSON: a log whose lines begin with brackets is another text, so that the error
@@ -37,5 +39,19 @@ func TestNeitherTextNorBSON(t *testing.T) {
 	_, err := read(t, strings.NewReader(data), nil)
 	if !errors.Is(err, source.ErrFormat) || !strings.Contains(err.Error(), "neither text nor BSON: the data may be encrypted or damaged") {
 		t.Error(err)
+	}
+}
+
+// TestTextSequences reads what jq --seq writes, and documents with NUL between them, as GELF is sent.
+func TestTextSequences(t *testing.T) {
+	jq := testenv.Program(t, "jq", "jq")
+	for _, style := range []string{"-c", "--indent 2"} {
+		args := append([]string{"--seq", "-n"}, strings.Fields(style)...)
+		text := testenv.Run(t, exec.Command(jq, append(args, `range(9) | {"_id": {"$oid": "`+idA+`"}, "n": .}`)...))
+		for _, text := range []string{text, strings.ReplaceAll(text, "\x1e", "\x00"), strings.ReplaceAll(text, "\x1e", "\x00")[1:]} {
+			if r, err := read(t, strings.NewReader(text), nil); err != nil || r.IDs != 9 || r.Broken() {
+				t.Errorf("%q: %d ids, %v", text, r.IDs, err)
+			}
+		}
 	}
 }

@@ -2,12 +2,14 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/unpack"
 )
@@ -105,7 +107,7 @@ const utf8Mark = "\ufeff"
 
 // textOf returns data without a byte order mark and white space at its beginning.
 func textOf(data []byte) []byte {
-	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(utf8Mark)), " \t\r\n")
+	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(utf8Mark)), spaces)
 }
 
 func firstLine(data []byte) []byte {
@@ -129,7 +131,13 @@ func (o *Options) detect(data []byte) (string, error) {
 	if o.Refuse(data) != nil {
 		return Auto, fmt.Errorf("%w: neither text nor BSON: the data may be encrypted or damaged", ErrFormat)
 	}
-	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, o.Column, columnHint(textOf(data)), encodingHint(firstLine(data)))
+	return Auto, fmt.Errorf("%w: not BSON, JSON, CSV with a column %q or a list of ids%s%s", ErrFormat, o.Column, cmp.Or(columnHint(textOf(data)), textHint(data)), encodingHint(firstLine(data)))
+}
+
+// textHint returns the end of an error message that says how to read text that has ids, or "".
+func textHint(text []byte) (hint string) {
+	inspect.FindObjectIDs(string(text), func(inspect.Match) { hint = "; the text has ids: write --grep" })
+	return hint
 }
 
 // encodingHint returns the end of an error message that says how to convert a text if its
@@ -170,7 +178,7 @@ func isLog(text []byte) bool {
 // oneToALine reports whether JSON that begins with data has one document per line. It looks
 // at the first document.
 func oneToALine(data []byte) bool {
-	text := bytes.TrimLeft(data, " \t\r\n")
+	text := bytes.TrimLeft(data, spaces)
 	if len(text) == 0 || text[0] != '{' {
 		return false
 	}

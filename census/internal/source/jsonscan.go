@@ -18,11 +18,15 @@ var errUnfinished = errors.New("the JSON document does not end")
 // errFound is returned by a callback to end the search for a member.
 var errFound = errors.New("found")
 
-// isSpace is true for the bytes that may be between tokens.
-var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
+// isSpace is true for the bytes that may be between tokens. Programs that write text sequences, such as
+// jq --seq, and senders of GELF write one of the last two between documents.
+var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\x1e': true, 0: true}
+
+// spaces has the bytes that isSpace is true for.
+const spaces = " \t\r\n\x1e\x00"
 
 // beginsSpace is true for the bytes with which white space or a comment begins.
-var beginsSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '/': true}
+var beginsSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\x1e': true, 0: true, '/': true}
 
 // endsWord is true for the bytes that cannot be part of a number, of a name or of true, false
 // and null.

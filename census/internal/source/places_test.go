@@ -61,6 +61,7 @@ func TestPlaces(t *testing.T) {
 		{"other types of _id", `{"_id":7,"ref":` + a + `}`, "ref 1"},
 		{"compound _id", `{"_id":{"user":` + a + `,"day":3}}`, "_id.user 1"},
 		{"Elasticsearch", `{"hits":{"total":2,"hits":[{"_id":"` + idA + `"},{"_id":"` + idB + `"}]}}`, "hits.hits._id 2"},
+		{"bytes of PostgreSQL", `{"id":"\\x` + idA + `"}`, "id 1"},
 		{"a list of references", `{"refs":["` + idA + `","` + idB + `"]}`, "refs 2"},
 		{"keyed", `{"` + idA + `":{"n":0},"` + idB + `":{"n":1}}`, "*~ 2"},
 		{"keyed, with ids within", `{"by":{"` + idA + `":{"of":` + b + `}}}`, "by.*~ 1, by.*.of 1"},
@@ -113,11 +114,12 @@ func TestPlaces(t *testing.T) {
 		"n,ref\n1," + idA + "\n":                               `; the column "ref" has 1 id: write --column ref`,
 		"n\tits ref\n1\t" + idA + "\n2\t" + idB:                `; the column "its ref" has 2 ids: write --column 'its ref'`,
 		"op;after\nc;\"{\"\"_id\"\": \"\"" + idA + "\"\"}\"\n": `; the column "after._id" has 1 id: write --column after._id`,
-		"--\n-- Dump\n--\nid\tn\n" + idA + "\t1\n":             `or a list of ids`,
-		idA + "\t1\n" + idB + "\t2\n":                          `or a list of ids`,
+		"--\n-- Dump\n--\nid\tn\n" + idA + "\t1\n":             `or a list of ids; the text has ids: write --grep`,
+		idA + "\t1\n" + idB + "\t2\n":                          `or a list of ids; the text has ids: write --grep`,
+		"no id\n":                                              `or a list of ids`,
 		// Other texts have separators, too.
-		"db.users.insertMany([\n{ \"_id\": ObjectId(\"" + idA + "\") },\n{ \"_id\": ObjectId(\"" + idB + "\") }\n]);\n": " or a list of ids",
-		"users:\n  - _id:\n      $oid: \"" + idA + "\"\n  - _id: " + idB + "\n":                                         " or a list of ids",
+		"db.users.insertMany([\n{ \"_id\": ObjectId(\"" + idA + "\") },\n{ \"_id\": ObjectId(\"" + idB + "\") }\n]);\n": "; the text has ids: write --grep",
+		"users:\n  - _id:\n      $oid: \"" + idA + "\"\n  - _id: " + idB + "\n":                                         "; the text has ids: write --grep",
 	} {
 		if _, err := read(t, strings.NewReader(text), nil); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
