@@ -2,7 +2,6 @@ package census
 
 import (
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -10,8 +9,8 @@ import (
 // that is skipped when summer time begins repeats the hour before.
 type clock struct {
 	minutes []int32         // of the history
-	pieces  []piece         // in order of time
-	near    span            // around the minute that find found last
+	pad     int             // local minutes before the first quarter
+	parts   [][2]int32      // quarters: the minutes of the history at which each begins, or -1
 	size    int             // number of local minutes
 	tens    []int32         // ids in each ten minutes
 	days    []int64         // ids on each day
@@ -19,20 +18,11 @@ type clock struct {
 	at      func(i int) int // local minute for minute i of the history
 }
 
-// piece is a part of a history in which the offset from UTC does not change.
-type piece struct {
-	from, to int // minutes of the history
-	local    int // local minute of from
-}
-
-// span is consecutive local minutes that only one piece has.
-type span struct {
-	from int
-	ids  []int32
-}
+// quarter is a quarter of an hour in minutes. Clocks change by whole quarters. They show a quarter
+// twice if they are set back.
+const quarter = 15
 
 func (h *history) clock(zone *time.Location) *clock {
-	c := &clock{minutes: h.minutes}
 	offsets := make([]int, h.hours()) // minutes
 	for i := range offsets {
 		_, seconds := h.minute(i * 60).In(zone).Zone()
@@ -40,15 +30,23 @@ func (h *history) clock(zone *time.Location) *clock {
 	}
 	const monday = 4 * minutesPerDay // the first Monday of 1970
 	start := int(h.from)/60 + offsets[0]
-	pad := (start - monday) % minutesPerWeek
-	c.at = func(i int) int { return pad + i + offsets[i/60] - offsets[0] }
-	for i := range offsets {
-		if i == 0 || offsets[i] != offsets[i-1] {
-			c.pieces = append(c.pieces, piece{i * 60, i * 60, c.at(i * 60)})
+	begin := (start - monday) % minutesPerWeek
+	none := [2]int32{-1, -1}
+	c := &clock{minutes: h.minutes, pad: begin % quarter, parts: slices.Repeat([][2]int32{none}, begin/quarter)}
+	c.parts = slices.Grow(c.parts, len(h.minutes)/quarter+60/quarter)
+	c.at = func(i int) int { return begin + i + offsets[i/60] - offsets[0] }
+	for i := 0; i < len(h.minutes); i += quarter {
+		q := max(c.at(i)-c.pad, 0) / quarter
+		for len(c.parts) < q {
+			c.parts = append(c.parts, c.parts[len(c.parts)-60/quarter])
 		}
-		c.pieces[len(c.pieces)-1].to += 60
-		c.size = max(c.size, c.at(i*60)+60)
+		if len(c.parts) == q {
+			c.parts = append(c.parts, none)
+		}
+		part := &c.parts[q]
+		part[0], part[1] = int32(i), part[0]
 	}
+	c.size = c.pad + len(c.parts)*quarter
 	c.tens = make([]int32, (c.size-1)/10+1)
 	c.days = make([]int64, (c.size-1)/minutesPerDay+1)
 	for i, n := range c.occupied {
@@ -59,52 +57,25 @@ func (h *history) clock(zone *time.Location) *clock {
 	return c
 }
 
-// foldMinutes is longer than the time that clocks repeat when they are set back.
-const foldMinutes = 2 * minutesPerDay
-
 // minute returns the ids in a local minute.
-func (c *clock) minute(i int) int32 {
-	if n := uint(i - c.near.from); n < uint(len(c.near.ids)) {
-		return c.near.ids[n]
+func (c *clock) minute(i int) (n int32) {
+	if i < c.pad {
+		return 0
 	}
-	return c.find(i)
-}
-
-// find is minute for a minute outside the span near.
-func (c *clock) find(i int) (n int32) {
-	at := max(sort.Search(len(c.pieces), func(k int) bool { return c.pieces[k].local > i })-1, 0)
-	p, end := c.pieces[at], c.size
-	if at+1 < len(c.pieces) {
-		end = c.pieces[at+1].local
-	}
-	if from, to := p.from+foldMinutes, min(p.to, p.from+end-p.local); from < to {
-		c.near = span{p.local + foldMinutes, c.minutes[from:to]}
-	}
-	isSkipped := i > c.pieces[0].local
-	for _, p := range c.pieces[max(at-1, 0) : at+1] {
-		if m := p.from + i - p.local; m >= p.from && m < p.to {
-			n, isSkipped = n+c.minutes[m], false
+	for _, from := range c.parts[(i-c.pad)/quarter] {
+		if from >= 0 {
+			n += c.minutes[int(from)+(i-c.pad)%quarter]
 		}
-	}
-	if isSkipped {
-		return c.minute(i - 60)
 	}
 	return n
 }
 
 // occupied yields the local minutes that have ids, and their ids.
 func (c *clock) occupied(yield func(int, int32) bool) {
-	for i := 0; i < c.size; {
-		ids := []int32{c.minute(i)}
-		if n := i - c.near.from; n >= 0 && n < len(c.near.ids) {
-			ids = c.near.ids[n:]
+	for i := range c.size {
+		if n := c.minute(i); n > 0 && !yield(i, n) {
+			return
 		}
-		for k, n := range ids {
-			if n > 0 && !yield(i+k, n) {
-				return
-			}
-		}
-		i += len(ids)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // are added, and minutes that they skip repeat the hour before.
 func TestLocalMinutes(t *testing.T) {
 	from := time.Date(2010, time.December, 1, 0, 0, 0, 0, time.UTC)
-	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"} {
+	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "Antarctica/Troll"} {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			t.Fatal(err)
