@@ -47,7 +47,7 @@ func (g *batchIDs) prepare(items []source.Item, within objectid.Range, latest ui
 		g.records = append(g.records, r)
 		s := r.Second()
 		if s < earliest || s > latest || r.IsBound() {
-			if _, isElection := election(r); !isElection {
+			if !lacksTime(r) {
 				all.add(s)
 			}
 			continue

@@ -140,7 +140,7 @@ func (l *foundIDs) analyse(o *Options, interval Interval, tz *time.Location, lim
 	left, isDoubtful, times := leaveNone, false, l.seconds
 	if scanned != nil {
 		if left, isDoubtful = scanned.judge(); left != leaveNone {
-			times = scanned.timed[left]
+			times = scanned.times(left)
 		}
 	}
 	shown := times.plausible

@@ -34,10 +34,11 @@ import (
 type scan struct {
 	latest uint32
 
-	possible, impossible halfYears          // lone ids, by what their times are
-	span                 secondRange        // the impossible times
-	others               int64              // ids that are not lone
-	timed                [leaveNone]seconds // of the ids that each leftOut keeps
+	possible, impossible halfYears   // lone ids, by what their times are
+	span                 secondRange // the impossible times
+	others               int64       // ids that are not lone
+
+	loneTimes, otherTimes seconds // possible times of lone ids, and all times of other ids
 }
 
 // halfYears counts ids by the first byte of their time, which changes every 194 days.
@@ -83,10 +84,10 @@ func (s *seconds) merge(other *seconds) {
 type leftOut int
 
 const (
-	leaveImpossible leftOut = iota // lone ids with impossible times
-	leaveLone                      // all lone ids
-	leaveAll                       // all ids
-	leaveNone                      // none of the above
+	leaveNone       leftOut = iota
+	leaveImpossible         // lone ids with impossible times
+	leaveLone               // all lone ids
+	leaveAll                // all ids
 )
 
 // minImpossible is the least number of impossible times that are worth a pass over the ids.
@@ -103,43 +104,34 @@ func (l *foundIDs) scanIDs(o *Options) (*scan, error) {
 	}
 	var parts []*scan
 	err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		s := &scan{latest: latestSecond(o.Now), span: noSeconds, timed: [leaveNone]seconds{noTimes(), noTimes(), noTimes()}}
+		s := &scan{latest: latestSecond(o.Now), span: noSeconds, loneTimes: noTimes(), otherTimes: noTimes()}
 		parts = append(parts, s)
 		return s.visit
 	})
-	if err != nil {
-		return nil, err
-	}
 	all := parts[0]
 	for _, s := range parts[1:] {
 		all.possible.merge(&s.possible)
 		all.impossible.merge(&s.impossible)
-		all.others += s.others
 		all.span.merge(s.span)
-		for i := range s.timed {
-			all.timed[i].merge(&s.timed[i])
-		}
+		all.others += s.others
+		all.loneTimes.merge(&s.loneTimes)
+		all.otherTimes.merge(&s.otherTimes)
 	}
-	return all, nil
+	return all, err
 }
 
 // visit is an idset.Visitor.
 func (s *scan) visit(e idset.Extent) {
-	if e.Len() == 0 {
-		return
-	}
-	isLone := lone(e)
 	for r := range e.Distinct() {
 		second := r.Second()
-		switch possible := second >= earliest && second <= s.latest; {
+		switch isPossible := possible(second, s.latest); {
 		case lacksTime(r):
-		case !isLone:
+		case !lone(e):
 			s.others++
-			s.timed[leaveImpossible].add(second, possible)
-			s.timed[leaveLone].add(second, possible)
-		case possible:
+			s.otherTimes.add(second, isPossible)
+		case isPossible:
 			s.possible[second>>24]++
-			s.timed[leaveImpossible].add(second, possible)
+			s.loneTimes.add(second, true)
 		default:
 			s.impossible[second>>24]++
 			s.span.add(second)
@@ -147,12 +139,27 @@ func (s *scan) visit(e idset.Extent) {
 	}
 }
 
-func (s *seconds) add(second uint32, possible bool) {
+// possible reports whether second is neither before 2009 nor in the future.
+func possible(second, latest uint32) bool { return second >= earliest && second <= latest }
+
+func (s *seconds) add(second uint32, isPossible bool) {
 	s.all.add(second)
-	if possible {
+	if isPossible {
 		s.plausible.add(second)
 		s.days[second/secondsPerDay]++
 	}
+}
+
+// times returns the times of the ids that hold one.
+func (s *scan) times(left leftOut) seconds {
+	times := noTimes()
+	if left < leaveAll {
+		times.merge(&s.otherTimes)
+	}
+	if left < leaveLone {
+		times.merge(&s.loneTimes)
+	}
+	return times
 }
 
 // lone reports whether e has one id, once or several times. e must be sorted and not empty.
@@ -177,7 +184,7 @@ func (s *scan) judge() (left leftOut, isDoubtful bool) {
 		return leaveNone, true
 	case float64(possible) > atMost(s.random()) || 2*possibleSpread < possible:
 		return leaveImpossible, false
-	case float64(s.others) > 2*math.Floor(atMost(lone*lone/(1<<41))): // more than pairs of equal random process values
+	case float64(s.others) > 2*atMost(lone*lone/(1<<41)): // more than pairs of equal random process values
 		return leaveLone, false
 	}
 	return leaveAll, false
@@ -212,16 +219,13 @@ func (s *scan) evidence(left leftOut) string {
 
 // leavesOut reports whether the ids of one process value hold no time.
 func (t *tally) leavesOut(e idset.Extent) bool {
-	second := e.At(0).Second()
 	switch t.left {
-	case leaveAll:
-		return true
-	case leaveLone:
-		return lone(e)
+	case leaveNone, leaveAll:
+		return t.left == leaveAll
 	case leaveImpossible:
-		return (second < earliest || second > t.latest) && lone(e)
+		return lone(e) && !possible(e.At(0).Second(), t.latest)
 	}
-	return false
+	return lone(e)
 }
 
 // Elections are electionIds: the primary of a replica set has an id of the form of an

@@ -68,9 +68,8 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 		return nil
 	}
 	for e, n := range found {
-		if e.IDs = n; e.Field != u.Field {
-			u.Elsewhere = append(u.Elsewhere, e)
-		}
+		e.IDs = n
+		u.Elsewhere = append(u.Elsewhere, e)
 	}
 	slices.SortFunc(u.Elsewhere, func(a, b Elsewhere) int {
 		return cmp.Or(cmp.Compare(b.IDs, a.IDs), cmp.Compare(len(a.Field), len(b.Field)), cmp.Compare(a.Field, b.Field))
@@ -81,21 +80,19 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 
 // String returns u as a clause.
 func (u *Unjudged) String() string {
-	read := phrase.Count(u.Read, u.Unit, u.Unit+"s")
-	if u.Looked == 0 {
-		return fmt.Sprintf("no id in %s", read)
-	}
 	looked := "the first " + phrase.Count(u.Looked, u.Unit, u.Unit+"s")
 	if u.Looked == 1 {
 		looked = "the first " + u.Unit
 	}
-	if len(u.Elsewhere) == 0 && u.First != "" {
-		return fmt.Sprintf("no ObjectId in any field of %s; the first one has %s", looked, u.First)
-	} else if len(u.Elsewhere) == 0 {
-		return "no ObjectId in any field of " + looked
+	switch {
+	case u.Looked == 0:
+		return "no id in " + phrase.Count(u.Read, u.Unit, u.Unit+"s")
+	case len(u.Elsewhere) > 0:
+		return "ids are in other fields; in " + looked + ", " + strings.Join(each.Of(u.Elsewhere, Elsewhere.String), "; ")
+	case u.First != "":
+		return "no ObjectId in any field of " + looked + "; the first one has " + u.First
 	}
-	parts := each.Of(u.Elsewhere, Elsewhere.String)
-	return fmt.Sprintf("ids are in other fields; in %s, %s", looked, strings.Join(parts, "; "))
+	return "no ObjectId in any field of " + looked
 }
 
 // String returns a clause such as "`after._id` (JSON within text) has 6: write --field after._id".
