@@ -88,7 +88,7 @@ func (s *database) list(ctx context.Context, views bool) (names []string, err er
 
 // Find implements [engine.Database].
 func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
-	return s.find(ctx, collection, q, nil, yield)
+	return s.find(ctx, collection, q, bson.RawValue{}, nil, yield)
 }
 
 // FindField is like [Store.Find], but the documents contain only their _id and one field. field
@@ -100,7 +100,7 @@ func (s *Store) FindField(ctx context.Context, collection, field string, q store
 		if err := s.db.life.Check(ctx, collection); err != nil {
 			return err
 		}
-		return s.db.find(ctx, collection, q, fields, yield)
+		return s.db.find(ctx, collection, q, bson.RawValue{}, fields, yield)
 	})
 }
 
@@ -128,7 +128,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	g.SetLimit(parallel)
 	for i, r := range ranges {
 		g.Go(func() error {
-			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
+			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, bson.RawValue{}, nil, func(doc bson.Raw) error {
 				docs[i] = append(docs[i], doc)
 				return nil
 			})
@@ -146,24 +146,28 @@ const (
 	fieldBatch = 20_000 // of FindField
 )
 
-// find calls yield for the documents of q. fields is a projection, nil for all fields. The
-// server drops a cursor that is not read for ten minutes; find then continues with a new
-// cursor after the last document.
-func (s *database) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
+// find calls yield for the documents of q. If last is not zero, q selects all documents, and find
+// begins after the one whose _id is last. fields is a projection, nil for all fields. The server
+// drops a cursor that is not read for ten minutes; find then continues with a new cursor after the
+// last document.
+func (s *database) find(ctx context.Context, collection string, q store.Query, last bson.RawValue, fields any, yield func(bson.Raw) error) error {
+	all := q.Range == (store.Range{}) && q.After.IsZero()
 	for {
-		n := 0           // number of documents yielded
-		var keyErr error // why the last of them has no key
-		next := q
-		err := s.findOnce(ctx, collection, q, fields, func(doc bson.Raw) error {
+		next, n := q, 0 // what follows the documents yielded, and their number
+		err := s.findOnce(ctx, collection, q, last, fields, func(doc bson.Raw) error {
 			n++
-			next.After, keyErr = store.KeyOf(doc)
+			if id := doc.Lookup("_id"); all {
+				last = bson.RawValue{Type: id.Type, Value: slices.Clone(id.Value)} // the caller may change doc
+			} else {
+				next.After, _ = store.KeyOf(doc) // a range contains only keys
+			}
 			return yield(doc)
 		})
 		if err == nil || n == 0 || !isLost(err) {
 			return err
 		}
-		if keyErr != nil {
-			return fmt.Errorf("continue reading collection %s: %w", collection, keyErr)
+		if all && orderOf(last) < 0 {
+			return fmt.Errorf("continue reading collection %s after the _id %v: %w", collection, last, err)
 		}
 		if q = next; q.Limit > 0 {
 			if q.Limit -= n; q.Limit == 0 {
@@ -174,10 +178,14 @@ func (s *database) find(ctx context.Context, collection string, q store.Query, f
 }
 
 // findOnce is find with a single cursor.
-func (s *database) findOnce(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
+func (s *database) findOnce(ctx context.Context, collection string, q store.Query, last bson.RawValue, fields any, yield func(bson.Raw) error) error {
 	r, open := engine.Bounds(q)
 	if r.IsEmpty() {
 		return nil
+	}
+	where := filter(r, open)
+	if !last.IsZero() {
+		where = after(last, q.Descending)
 	}
 	direction := 1
 	if q.Descending {
@@ -187,7 +195,7 @@ func (s *database) findOnce(ctx context.Context, collection string, q store.Quer
 	if fields != nil {
 		o.SetProjection(fields).SetBatchSize(fieldBatch)
 	}
-	cursor, err := s.db.Collection(collection).Find(ctx, filter(r, open), o)
+	cursor, err := s.db.Collection(collection).Find(ctx, where, o)
 	return s.each(ctx, cursor, err, yield)
 }
 

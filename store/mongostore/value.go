@@ -2,11 +2,13 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/oidkit/oid/store"
@@ -17,11 +19,15 @@ import (
 
 // GetValue returns the document whose _id is id, a value of any type. The error wraps
 // [store.ErrNotFound] if there is none.
-func (s *Store) GetValue(ctx context.Context, collection string, id bson.RawValue) (doc bson.Raw, err error) {
-	for found, err := range s.find(ctx, collection, bson.D{{Key: "_id", Value: id}}, options.Find().SetLimit(1)) {
-		return found, err
+func (s *Store) GetValue(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+	if err := s.db.life.Check(ctx, collection); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: no document has the _id %v", store.ErrNotFound, id)
+	doc, err := s.db.db.Collection(collection).FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, fmt.Errorf("%w: no document has the _id %v", store.ErrNotFound, id)
+	}
+	return doc, s.db.explain(ctx, err)
 }
 
 // DeleteValue deletes the document whose _id is id, a value of any type. The error wraps
@@ -40,35 +46,12 @@ func (s *Store) DeleteValue(ctx context.Context, collection string, id bson.RawV
 // FindAfter is [store.Store.Find] with the zero Range, for the documents that come after id in the
 // order of q. Both id and the _id of these documents may be values of any type.
 func (s *Store) FindAfter(ctx context.Context, collection string, id bson.RawValue, q store.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		n := 0
-		for doc, err := range s.findAfter(ctx, collection, id, q) {
-			if n > 0 && isLost(err) {
-				s.FindAfter(ctx, collection, id, q)(yield)
-				return
-			}
-			if err == nil {
-				id = doc.Lookup("_id")
-				q.Limit--
-				n++
-			}
-			if !yield(doc, err) || q.Limit == 0 {
-				return
-			}
+	return engine.Sequence(func(yield func(bson.Raw) error) error {
+		if err := s.db.life.Check(ctx, collection); err != nil {
+			return err
 		}
-	}
-}
-
-// findAfter is FindAfter with a single cursor.
-func (s *Store) findAfter(ctx context.Context, collection string, id bson.RawValue, q store.Query) iter.Seq2[bson.Raw, error] {
-	operator, direction, position := "$gt", 1, slices.IndexFunc(types, func(t idType) bool { return slices.Contains(t.bytes, id.Type) })
-	later := types[position+1:]
-	if q.Descending {
-		operator, direction, later = "$lt", -1, types[:max(position, 0)]
-	}
-	filter := append(ofTypes(later), bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: id}}}})
-	return s.find(ctx, collection, bson.D{{Key: "$or", Value: filter}},
-		options.Find().SetSort(bson.D{{Key: "_id", Value: direction}}).SetBatchSize(batch).SetLimit(int64(max(q.Limit, 0))))
+		return s.db.find(ctx, collection, store.Query{Limit: q.Limit, Descending: q.Descending}, id, nil, yield)
+	})
 }
 
 // CountOthers returns the number of documents whose _id is no ObjectId. It counts at most limit.
@@ -79,17 +62,6 @@ func (s *Store) CountOthers(ctx context.Context, collection string, limit int64)
 	others := slices.DeleteFunc(slices.Clone(types), func(t idType) bool { return t.name == "objectId" })
 	n, err := s.db.db.Collection(collection).CountDocuments(ctx, bson.D{{Key: "$or", Value: ofTypes(others)}}, options.Count().SetLimit(limit))
 	return n, s.db.explain(ctx, err)
-}
-
-// find returns the documents that match filter.
-func (s *Store) find(ctx context.Context, collection string, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		if err := s.db.life.Check(ctx, collection); err != nil {
-			return err
-		}
-		cursor, err := s.db.db.Collection(collection).Find(ctx, filter, o)
-		return s.db.each(ctx, cursor, err, yield)
-	})
 }
 
 // idType is a type of an _id: its name for the operator $type, and its bytes in BSON.
@@ -117,4 +89,18 @@ func ofTypes(types []idType) (any bson.A) {
 		any = append(any, bson.D{{Key: "_id", Value: bson.D{{Key: "$type", Value: t.name}}}})
 	}
 	return any
+}
+
+// orderOf returns the index of the type of id in types, or -1.
+func orderOf(id bson.RawValue) int {
+	return slices.IndexFunc(types, func(t idType) bool { return slices.Contains(t.bytes, id.Type) })
+}
+
+// after returns a filter for the documents that come after the one whose _id is id.
+func after(id bson.RawValue, isDescending bool) bson.D {
+	operator, later := "$gt", types[orderOf(id)+1:]
+	if isDescending {
+		operator, later = "$lt", types[:max(orderOf(id), 0)]
+	}
+	return bson.D{{Key: "$or", Value: append(ofTypes(later), bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: id}}}})}}
 }
