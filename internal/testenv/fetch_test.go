@@ -21,4 +21,10 @@ func TestFetch(t *testing.T) {
 			NodeModules(t, p[:at], p[at+1:])
 		})
 	}
+	for _, p := range pythonPackages {
+		t.Run(p, func(t *testing.T) {
+			name, version, _ := strings.Cut(p, "==")
+			PythonPackage(t, name, version)
+		})
+	}
 }

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -74,35 +72,43 @@ func TestRefusedCopy(t *testing.T) {
 	}
 }
 
-// TestRefusedTables runs the commands in the errors for files of pyarrow. Their ids are text, bytes,
-// and objects with the text, as Spark writes them.
+// TestRefusedTables runs the commands in the errors for files of pyarrow and fastavro. Their ids are
+// text, bytes, and objects with the text, as Spark writes them.
 func TestRefusedTables(t *testing.T) {
-	if exec.Command("python3", "-c", "import pyarrow").Run() != nil {
-		t.Skip("pyarrow is not installed: pip install pyarrow")
-	}
-	const hex = "507f1f77bcf86cd799439011"
+	t.Setenv("PYTHONPATH", testenv.PythonPackage(t, "pyarrow", "26.0.1")+":"+testenv.PythonPackage(t, "fastavro", "1.13.1"))
+	const (
+		hex   = "507f1f77bcf86cd799439011"
+		table = `import pyarrow as pa; t = pa.table({"_id": pa.array([%[1]s], %[2]s)}); `
+	)
 	write := map[string]string{
-		"Parquet": "import pyarrow.parquet as m; m.write_table(t, 'F')", "ORC": "import pyarrow.orc as m; m.write_table(t, 'F')", "Arrow": "import pyarrow.feather as m; m.write_feather(t, 'F')",
+		"Parquet": table + `import pyarrow.parquet as m; m.write_table(t, "%[4]s")`, "ORC": table + `import pyarrow.orc as m; m.write_table(t, "%[4]s")`, "Arrow": table + `import pyarrow.feather as m; m.write_feather(t, "%[4]s")`,
+		"Avro": `import fastavro as m; m.writer(open("%[4]s", "wb"), {"type": "record", "name": "d", "fields": [{"name": "_id", "type": %[3]s}]}, [{"_id": %[1]s}])`,
 	}
-	for _, format := range slices.Sorted(maps.Keys(write)) {
-		for values, want := range map[string]string{
-			`pa.array(["` + hex + `"])`:                               hex + "\n",
-			`pa.array([bytes.fromhex("` + hex + `")])`:                hex + "\n",
-			`pa.array([{"oid": "` + hex + `"}])`:                      `{"_id": {"oid": "` + hex + `"}}` + "\n",
-			`pa.array([["` + hex + `"]])`:                             `{"_id": ["` + hex + `"]}` + "\n",
-			`pa.array([bytes.fromhex("` + hex + `")], pa.binary(12))`: hex + "\n",
+	folder, wants, script := t.TempDir(), map[string]string{}, ""
+	for format, write := range write {
+		for i, test := range []struct{ value, arrow, avro, want string }{
+			{`"` + hex + `"`, "pa.string()", `"string"`, hex + "\n"},
+			{`bytes.fromhex("` + hex + `")`, "pa.binary()", `"bytes"`, hex + "\n"},
+			{`{"oid": "` + hex + `"}`, "None", `{"type": "record", "name": "id", "fields": [{"name": "oid", "type": "string"}]}`, `{"_id": {"oid": "` + hex + `"}}` + "\n"},
+			{`["` + hex + `"]`, "None", `{"type": "array", "items": "string"}`, `{"_id": ["` + hex + `"]}` + "\n"},
+			{`bytes.fromhex("` + hex + `")`, "pa.binary(12)", `{"type": "fixed", "name": "id", "size": 12}`, hex + "\n"},
 		} {
-			if format == "ORC" && strings.Contains(values, "binary(12)") {
+			if format == "ORC" && test.arrow == "pa.binary(12)" {
 				continue // ORC has no such type
 			}
-			folder := t.TempDir()
-			data := shell(t, folder, "python3 -c '"+"import pyarrow as pa; t = pa.table({\"_id\": "+values+"}); "+strings.ReplaceAll(write[format], "'", `"`)+"'; cat F")
-			_, wrong := walkText(data, unpack.Options{Name: "F", Then: "oid census"})
-			_, command, ok := strings.Cut(fmt.Sprint(wrong), "this: it is "+format+"; type: ")
-			command, _, _ = strings.Cut(command, " | ")
-			if out := shell(t, folder, command); !ok || string(out) != want {
-				t.Errorf("%s of %s: %v: %q, want %q", format, values, wrong, out, want)
-			}
+			name := fmt.Sprint(format, i)
+			wants[name] = test.want
+			script += fmt.Sprintf(write, test.value, test.arrow, test.avro, name) + "\n"
+		}
+	}
+	shell(t, folder, "python3 -c '"+script+"'")
+	for name, want := range wants {
+		data := testenv.Must(os.ReadFile(filepath.Join(folder, name)))(t)
+		_, wrong := walkText(data, unpack.Options{Name: name, Then: "oid census"})
+		_, command, ok := strings.Cut(fmt.Sprint(wrong), "this: it is "+strings.TrimRight(name, "01234")+"; type: ")
+		command, _, _ = strings.Cut(command, " | ")
+		if out := shell(t, folder, command); !ok || string(out) != want {
+			t.Errorf("%s: %v: %q, want %q", name, wrong, out, want)
 		}
 	}
 }
