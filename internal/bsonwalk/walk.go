@@ -1,13 +1,15 @@
 // Package bsonwalk reads the elements of a BSON document (version 1.1 of the specification)
 // without decoding their values or allocating memory. The document need not be trusted.
 //
-//	w := bsonwalk.New(doc)
-//	for w.Next() {
-//		fmt.Printf("%s %x\n", w.Name(), w.Value())
+//	err := bsonwalk.Check(doc)
+//	for start, end := bsonwalk.First, 0; err == nil && start < len(doc)-1; start = end {
+//		var value int
+//		if value, end, err = bsonwalk.Element(doc, start); err == nil {
+//			fmt.Printf("%s %x\n", doc[start+1:value-1], doc[value:end])
+//		}
 //	}
-//	if err := w.Err(); err != nil {
 //
-// A walk checks only the structure of the document. The caller must check the values: whether a
+// Only the structure of the document is checked. The caller must check the values: whether a
 // string is UTF-8, or a nested document is valid.
 package bsonwalk
 
@@ -20,21 +22,6 @@ import (
 
 // errShort means that a document ends too early.
 var errShort = errors.New("the data ends before the document does")
-
-// Walk is a position in a document, at first before its first element. The slices that its
-// methods return are parts of the document. Only one goroutine at a time may use a Walk.
-type Walk struct {
-	doc   []byte
-	typ   byte
-	start int // offset of the element
-	value int // offset of its value
-	end   int // offset of its end
-	err   error
-}
-
-// New returns a walk over doc, which is one whole document. [Walk.Err] says whether Check found
-// an error.
-func New(doc []byte) Walk { return Walk{doc: doc, end: First, err: Check(doc)} }
 
 // First is the offset of the first element of a document.
 const First = 4
@@ -53,7 +40,7 @@ func Check(doc []byte) error {
 	return nil
 }
 
-// Element is a faster [Walk.Next]: it returns the offsets at which the value of an element
+// Element returns the offsets at which the value of an element
 // begins and ends. start is the offset of the element: [First] or the end of another element,
 // and less than len(doc)-1. The caller must call [Check] before the first call.
 func Element(doc []byte, start int) (value, end int, err error) {
@@ -78,31 +65,6 @@ func Element(doc []byte, start int) (value, end int, err error) {
 // Wrap returns an error that names the element and wraps err. A name of more than 100
 // characters is cut.
 func Wrap(name []byte, err error) error { return fmt.Errorf("field %.100q: %w", name, err) }
-
-// Next moves to the next element. It returns false after the last element, and if the document
-// is not valid there: see [Walk.Err].
-func (w *Walk) Next() bool {
-	if w.err != nil || w.end == len(w.doc)-1 {
-		return false
-	}
-	w.start = w.end
-	w.typ = w.doc[w.start]
-	w.value, w.end, w.err = Element(w.doc, w.start)
-	return w.err == nil
-}
-
-// Err returns the error that ended the walk. It is nil before the end, and after a document
-// without errors.
-func (w *Walk) Err() error { return w.err }
-
-// Type returns the type of the element, as the specification numbers them.
-func (w *Walk) Type() byte { return w.typ }
-
-// Name returns the name of the element.
-func (w *Walk) Name() []byte { return w.doc[w.start+1 : w.value-1] }
-
-// Value returns the bytes of the element's value.
-func (w *Walk) Value() []byte { return w.doc[w.value:w.end] }
 
 // sizes has the length of the values of each type. It is -1 for types that do not exist and
 // for types whose values differ in length.

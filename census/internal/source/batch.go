@@ -45,6 +45,7 @@ type Batch struct {
 	// used again for other documents.
 	Prepared any
 
+	probe *Batch        // finds the ids for Places
 	ready chan struct{} // receives a value when the batch is prepared, if the source is read in parallel
 	start int64         // position of the first byte in the source
 	first bool          // whether this is the first batch of the source or of its collection
@@ -129,28 +130,79 @@ func short(text []byte) string {
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// addString adds text, the value of a string. value is the text for the report.
-func (b *Batch) addString(text, value []byte, place uint32) {
-	t := "string"
+// addDocument adds the values at the path in a document. It returns the digits in doc of the only
+// id if nothing in doc matters except where they are, else nil.
+func (s *Input) addDocument(b *Batch, doc value, place uint32) (digits []byte, err error) {
+	found, ids := 0, b.ids()
+	err = doc.find(s.path, func(v value) {
+		found++
+		digits = b.add(v, place, s.elements)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case found == 0 && doc.typ == typeObject:
+		b.Without++
+	case found == 0:
+		b.add(doc, place, false)
+	}
+	if ids == b.ids() {
+		b.look(doc)
+	}
+	if found != 1 || len(s.path) > 1 || s.path[0] == anyMember || doc.typ != typeObject {
+		return nil, nil
+	}
+	return digits, nil
+}
+
+// add adds v or, if it is an array and elements is true, its elements. It returns the 24 digits of
+// an ObjectId in JSON, or nil for any other value.
+func (b *Batch) add(v value, place uint32, elements bool) (digits []byte) {
+	switch {
+	case v.typ == typeArray && v.isJSON && v.data[skipSpace(v.data, 1)] <= '9' && b.addPasted(short(v.data), place): // bytes
+	case v.typ == typeArray && elements:
+		// The end of the array is known, so an unreadable element is no reason to skip the document.
+		_ = v.each(func(_ []byte, element value) error {
+			b.add(element, place, false)
+			return nil
+		})
+	case v.typ == typeArray:
+		b.addOther("array", place, v)
+	case v.typ == typeString:
+		b.addString(v, place)
+	case v.isJSON:
+		return b.addJSON(v, place)
+	default:
+		b.addBSON(v, place)
+	}
+	return nil
+}
+
+// addString adds a string.
+func (b *Batch) addString(v value, place uint32) {
+	t, text := "string", bytes.TrimPrefix(v.text(), []byte(`\x`)) // as PostgreSQL writes bytes
 	var id objectid.ID
 	text = bytes.TrimPrefix(text, []byte(`\x`)) // as PostgreSQL writes bytes
 	if len(text) == hexDigits && id.UnmarshalText(text) == nil {
 		t = HexString
 		b.Strings = append(b.Strings, Item{id, place})
 	}
-	b.addOther(t, place, value)
+	b.addOther(t, place, v)
 }
 
-// addOther adds a value of type t. text is the value for the report.
-func (b *Batch) addOther(t string, place uint32, text []byte) {
+// addOther adds a value of type t.
+func (b *Batch) addOther(t string, place uint32, v value) {
 	if b.Others == nil {
 		b.Others = map[string]int64{}
 	}
 	b.Others[t]++
 	if b.Others[t] <= MaxSamples {
-		b.Samples = append(b.Samples, Sample{t, place, clip(text)})
+		b.Samples = append(b.Samples, Sample{t, place, clip(v.shown())})
 	}
 }
+
+// ids returns how many ids there are.
+func (b *Batch) ids() int { return len(b.IDs) + len(b.Strings) }
 
 // addProblem adds a document, line or row that cannot be read.
 func (b *Batch) addProblem(place uint32, format string, args ...any) {

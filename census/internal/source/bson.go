@@ -10,7 +10,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/bsonwalk"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -31,8 +30,8 @@ func (s *Input) parseDocuments(block []byte, b *Batch) {
 		size := int(binary.LittleEndian.Uint32(block[pos:]))
 		if s.options.Documents {
 			b.Docs = append(b.Docs, Doc{b.Documents, bytes.Clone(block[pos : pos+size])})
-		} else if err := b.addBSON(block[pos:pos+size], b.Documents, s.path, s.elements); err != nil {
-			b.stop = stopped(b.start+int64(pos), err)
+		} else if _, err := s.addDocument(b, value{typ: typeObject, data: block[pos : pos+size]}, b.Documents); err != nil {
+			b.stop = stopped(b.start+int64(pos), fmt.Errorf("%w: %w", errBSON, err))
 			return
 		}
 		b.Documents++
@@ -107,97 +106,6 @@ func cutDocument(data []byte) error {
 	return fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(data), binary.LittleEndian.Uint32(data), io.ErrUnexpectedEOF)
 }
 
-// addBSON adds the values at path in doc. If elements is true, it adds the elements of an array
-// instead of the array.
-func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) error {
-	found, ids := 0, len(b.IDs)+len(b.Strings)
-	err := findBSON(doc, path, func(typ byte, value []byte) {
-		found++
-		switch {
-		case typ == typeJSON:
-			b.addJSON(value, 0, len(value), place, elements)
-			return
-		case typ != 0x04 || !elements:
-			b.bsonValue(typ, value, place)
-			return
-		}
-		// The end of the array is known, so an unreadable element is no reason to skip
-		// the document.
-		for w := bsonwalk.New(value); w.Next(); {
-			b.bsonValue(w.Type(), w.Value(), place)
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", errBSON, err)
-	}
-	if found == 0 {
-		b.Without++
-	}
-	if ids == len(b.IDs)+len(b.Strings) {
-		b.lookBSON(doc)
-	}
-	return nil
-}
-
-// typeJSON is the type of a value in a string that contains JSON. BSON has no such type.
-const typeJSON = 0x00
-
-// foundBSON is called with a value at the path that was asked for.
-type foundBSON func(typ byte, value []byte)
-
-// findBSON calls found with every value at path in doc. Like a query of MongoDB, it searches
-// the elements of arrays on the path. It also searches the strings on the path that contain
-// JSON.
-func findBSON(doc []byte, path []string, found foundBSON) error {
-	w := bsonwalk.New(doc)
-	for w.Next() {
-		var err error
-		switch path[0] {
-		case anyKey:
-			found(0x02, append(append(make([]byte, 4), w.Name()...), 0))
-		case anyMember:
-			err = enterBSON(w.Type(), w.Value(), path[1:], found)
-		default:
-			if n := isName(w.Name(), path); n > 0 {
-				return enterBSON(w.Type(), w.Value(), path[n:], found)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return w.Err()
-}
-
-func enterBSON(typ byte, value []byte, path []string, found foundBSON) error {
-	switch {
-	case len(path) == 0:
-		found(typ, value)
-	case typ == 0x02:
-		// Text that is not JSON has no member at this path.
-		_ = enterText(value[4:len(value)-1], path, func(s []byte, from, to int) { found(typeJSON, s[from:to]) })
-	case typ == 0x03:
-		return findBSON(value, path, found)
-	case typ == 0x04:
-		named := path[0] != anyMember && !isIndex(path[0])
-		w := bsonwalk.New(value)
-		for w.Next() {
-			var err error
-			switch {
-			case path[0] == anyMember || string(w.Name()) == path[0]:
-				err = enterBSON(w.Type(), w.Value(), path[1:], found)
-			case w.Type() == 0x03, named && w.Type() == 0x02:
-				err = enterBSON(w.Type(), w.Value(), path, found)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return w.Err()
-	}
-	return nil
-}
-
 // bsonTypes are the names of all types except ObjectId, by their bytes in BSON.
 var bsonTypes = map[byte]string{
 	0x01: "double", 0x02: "string", 0x03: "object", 0x04: "array", 0x05: "binData", 0x06: "undefined",
@@ -206,39 +114,34 @@ var bsonTypes = map[byte]string{
 	0x7F: "maxKey", 0xFF: "minKey",
 }
 
-// bsonValue adds a value of the type with the byte typ.
-func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
-	t := bsonTypes[typ]
-	switch {
-	case typ == 0x07:
-		b.IDs = append(b.IDs, Item{objectid.ID(value), place})
+// addBSON adds a value in BSON that is neither a string nor an array.
+func (b *Batch) addBSON(v value, place uint32) {
+	if v.typ == typeObjectID {
+		b.IDs = append(b.IDs, Item{objectid.ID(v.data), place})
 		return
-	case t == "string":
-		value = value[4 : len(value)-1]
-		b.addString(value, strconv.AppendQuote(nil, clip(value)), place)
-		return
-	case t == "binData" && (value[4] == 3 || value[4] == 4) && len(value) == 5+16:
+	}
+	t := bsonTypes[v.typ]
+	if t == "binData" && (v.data[4] == 3 || v.data[4] == 4) && len(v.data) == 5+16 {
 		t = typeUUID
 	}
-	var text []byte
-	if b.Others[t] < MaxSamples {
-		text = extendedJSON(typ, value)
-	}
-	b.addOther(t, place, text)
+	b.addOther(t, place, v)
 }
 
 // maxSample is the most bytes of a value that is shown in Extended JSON.
 const maxSample = 1000
 
-// extendedJSON returns a value as commands such as "oid get" take it, or in hexadecimal digits if it is
-// long.
-func extendedJSON(typ byte, value []byte) []byte {
-	text, err := []byte(nil), errBSON
-	if len(value) <= maxSample {
-		text, err = bson.MarshalExtJSON(bson.D{{Key: "", Value: bson.RawValue{Type: bson.Type(typ), Value: value}}}, false, false)
+// shown returns v as commands such as "oid get" take it, or in hexadecimal digits if it is long.
+func (v value) shown() []byte {
+	switch {
+	case v.isJSON:
+		return v.data
+	case v.typ == typeString:
+		return strconv.AppendQuote(nil, clip(v.text()))
+	case len(v.data) <= maxSample:
+		text, err := bson.MarshalExtJSON(bson.D{{Key: "", Value: bson.RawValue{Type: bson.Type(v.typ), Value: v.data}}}, false, false)
+		if err == nil {
+			return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"":`)), []byte("}"))
+		}
 	}
-	if err != nil {
-		return fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
-	}
-	return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"":`)), []byte("}"))
+	return fmt.Appendf(nil, "%x", v.data[:min(len(v.data), maxText/2)])
 }

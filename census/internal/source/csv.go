@@ -39,6 +39,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 	for {
 		limit.left = maxLine
 		row, err := rows.Read()
+		ids := b.ids()
 		var wrong *csv.ParseError
 		switch {
 		case errors.As(err, &wrong):
@@ -49,11 +50,12 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 			return cmp.Or(emit(b), stopped(rows.InputOffset(), err))
 		case column >= len(row) || row[column] == "":
 			b.Without++
-			b.lookRow(names, row)
 		case len(path) > 0:
 			b.addCell(row[column], path)
 		case !b.addPasted(row[column], b.Documents):
-			b.addOther(typeText, b.Documents, []byte(row[column]))
+			b.addOther(typeText, b.Documents, value{isJSON: true, data: []byte(row[column])})
+		}
+		if err == nil && ids == b.ids() {
 			b.lookRow(names, row)
 		}
 		if b.Documents++; b.Documents == batchSize {
@@ -82,9 +84,10 @@ func columnOf(names []string, column string) (index int, path []string) {
 // addCell adds the values at path in a cell that contains JSON.
 func (b *Batch) addCell(cell string, path []string) {
 	found := 0
-	err := enterText([]byte(cell), path, func(s []byte, from, to int) {
+	doc, _ := jsonIn([]byte(cell))
+	err := doc.find(path, func(v value) {
 		found++
-		b.addJSON(s, from, to, b.Documents, true)
+		b.add(v, b.Documents, true)
 	})
 	switch {
 	case err != nil:

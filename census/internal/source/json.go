@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // jsonLines parses JSON with one document per line.
@@ -51,7 +52,7 @@ func endsObject(line []byte) bool {
 	for n := len(line) - 1; n >= 0; n-- {
 		if c := line[n]; c == '}' {
 			return true
-		} else if !isSpace[c] {
+		} else if c > ' ' {
 			return false
 		}
 	}
@@ -74,60 +75,46 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 			return
 		}
 	}
-	digits, err := b.addDocument(line, i, place, p.path, p.elements)
+	digits, err := p.addText(b, line, i, place)
 	if err != nil {
 		b.addProblem(place, "%w: %q", err, clip(line[i:]))
 		return
 	}
-	if digits < 0 || digits > maxBefore {
+	at := cap(line) - cap(digits) // both slices end where the block ends
+	if digits == nil || at > maxBefore {
 		return
 	}
-	p.before = append(p.before[:0], line[:digits]...)
-	end := bytes.IndexByte(line[digits:], '}') + digits + 1
-	p.after = append(p.after[:0], line[digits+hexDigits:end]...)
+	p.before = append(p.before[:0], line[:at]...)
+	end := bytes.IndexByte(line[at:], '}') + at + 1
+	p.after = append(p.after[:0], line[at+hexDigits:end]...)
 }
 
-// addDocument adds the values at path in the document that starts at s[i]. The document may be
-// an array, or a string that contains JSON. If it is itself an id or a string, as in the results
-// of distinct(), addDocument adds that. digits is the position of the digits of the only id if
-// nothing after them matters, else -1.
-func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
-	end, isObject := len(s), s[i] == '{' && oidDigits(s[i:]) < 0
-	if !isObject {
-		end, err = skipValue(s, i)
-		switch {
-		case err != nil:
-		case skipSpace(s, end) != len(s):
-			err = errors.New("text after the JSON document")
-		case !endsWord[s[i]] && !new(Batch).addPasted(short(s[i:end]), 0) && wordType(s[i:end]) == typeText:
-			err = errJSON
-		}
-		if err != nil || isQuote[s[i]] && b.addPasted(short(s[i:end]), place) {
-			return -1, err
-		}
+// addText adds the values of the document in JSON that starts at text[i]. The document may be an
+// array, or a string that contains JSON. If it is itself an id or a string, as in the results of
+// distinct(), addText adds that. It returns the digits as addDocument does.
+func (s *Input) addText(b *Batch, text []byte, i int, place uint32) (digits []byte, err error) {
+	doc := jsonValue(text[i:])
+	isID := oidDigits(doc.data) >= 0
+	if doc.typ == typeObject && !isID {
+		return s.addDocument(b, doc, place) // it may be long: do not search for its end
 	}
-	found, ids := 0, len(b.IDs)+len(b.Strings)
-	if isObject || s[i] != '{' {
-		err = enterJSON(s, i, end, path, func(s []byte, from, to int) {
-			found++
-			digits = b.addJSON(s, from, to, place, elements)
-		})
+	end, err := skipValue(text, i)
+	if err != nil {
+		return nil, err
 	}
+	doc.data = text[i:end]
 	switch {
-	case err != nil && isObject:
-		return -1, err
-	case found == 0 && isObject:
-		b.Without++
-	case found == 0:
-		b.addJSON(s, i, end, place, false)
+	case skipSpace(text, end) < len(text):
+		return nil, errors.New("text after the JSON document")
+	case isID:
+		b.addJSON(doc, place)
+	case doc.typ == typeString && b.addPasted(short(doc.data), place):
+	case doc.typ == typeWord && !endsWord[text[i]] && !new(Batch).addPasted(short(doc.data), 0) && wordType(doc.data) == typeText:
+		return nil, errJSON
+	default:
+		_, err = s.addDocument(b, doc, place)
 	}
-	if ids == len(b.IDs)+len(b.Strings) {
-		b.look(s[i:end])
-	}
-	if found != 1 || len(path) > 1 || path[0] == anyMember || !isObject {
-		digits = -1
-	}
-	return digits, nil
+	return nil, err
 }
 
 // morePrompt is what mongosh writes if there are more documents than it shows.
@@ -150,7 +137,7 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 			doc := documents.Bytes()
 			if s.options.Documents {
 				b.Docs = append(b.Docs, Doc{b.Documents, bytes.Clone(doc)})
-			} else if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {
+			} else if _, err := s.addText(b, doc, 0, b.Documents); err != nil {
 				b.addProblem(b.Documents, "%w: %q", err, clip(doc))
 			}
 			b.Documents++
@@ -193,7 +180,7 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 				break
 			}
 			i = end - 1
-		} else if !isSpace[c] && c != ',' {
+		} else if strings.IndexByte(spaces+",", c) < 0 {
 			break
 		}
 	}

@@ -2,11 +2,7 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"slices"
-	"strconv"
-	"strings"
 )
 
 // errJSON is the error for a text that is not a JSON document.
@@ -15,14 +11,8 @@ var errJSON = errors.New("not a JSON document")
 // errUnfinished is the error for a text that ends before its JSON document does.
 var errUnfinished = errors.New("the JSON document does not end")
 
-// errFound is returned by a callback to end the search for a member.
-var errFound = errors.New("found")
-
-// isSpace is true for the bytes that may be between tokens. Programs that write text sequences, such as
+// spaces are the bytes that may be between tokens. Programs that write text sequences, such as
 // jq --seq, and senders of GELF write one of the last two between documents.
-var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\x1e': true, 0: true}
-
-// spaces has the bytes that isSpace is true for.
 const spaces = " \t\r\n\x1e\x00"
 
 // beginsSpace is true for the bytes with which white space or a comment begins.
@@ -33,6 +23,11 @@ var beginsSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\x1e
 var endsWord = [256]bool{
 	' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '{': true, '[': true,
 	'"': true, '\'': true, '`': true, '(': true, ')': true, '/': true,
+}
+
+// structural is true for the bytes that matter to the end of an object, an array or a call.
+var structural = [256]bool{
+	'{': true, '[': true, '(': true, '}': true, ']': true, ')': true, '"': true, '\'': true, '`': true, '/': true,
 }
 
 // isQuote is true for the quotes around strings in JSON and in the output of mongosh.
@@ -50,7 +45,7 @@ func skipSpace(s []byte, i int) int {
 // skipSpaces is the part of skipSpace that is too long to be inlined.
 func skipSpaces(s []byte, i int) int {
 	for i < len(s) && beginsSpace[s[i]] {
-		if isSpace[s[i]] {
+		if s[i] != '/' {
 			i++
 		} else if end := skipComment(s, i, true); end > i {
 			i = end
@@ -165,40 +160,38 @@ func skipWord(s []byte, i int) int {
 // skipNested returns the position after the object, the array or the arguments that
 // start at i.
 func skipNested(s []byte, i int) (int, error) {
-	depth := 0
-	for i < len(s) {
-		switch s[i] {
+	for depth := 0; i < len(s); {
+		c := s[i]
+		if !structural[c] {
+			i++
+			continue
+		}
+		var err error
+		switch c {
 		case '"', '\'', '`':
-			end, err := skipString(s, i)
-			if err != nil {
-				return 0, err
-			}
-			i = end
-			continue
+			i, err = skipString(s, i)
 		case '/':
-			end, err := skipSlash(s, i)
-			if err != nil {
-				return 0, err
-			}
-			i = end
-			continue
+			i, err = skipSlash(s, i)
 		case '{', '[', '(':
 			depth++
-		case '}', ']', ')':
-			if depth--; depth == 0 {
-				return i + 1, nil
-			}
+			i++
+		default:
+			depth--
+			i++
 		}
-		i++
+		if err != nil || depth == 0 {
+			return i, err
+		}
 	}
 	return 0, errUnfinished
 }
 
-// eachMember calls f with each member of the object or array that starts at i, until f returns
-// an error. s[from:to] is the value. key is nil in an array.
-func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err error) {
-	isObject, end := s[i] == '{', s[i]+2 // the closing bracket
-	if i = skipSpace(s, i+1); i < len(s) && s[i] == end {
+// eachMember calls f with each member of the object or array with which s begins, until f returns
+// an error. name is nil in an array.
+func eachMember(s []byte, f func(name []byte, member value) error) (err error) {
+	isObject, end := s[0] == '{', s[0]+2 // the closing bracket
+	i := skipSpace(s, 1)
+	if i < len(s) && s[i] == end {
 		return nil
 	}
 	for {
@@ -222,7 +215,7 @@ func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err er
 		if err != nil {
 			return err
 		}
-		if err := f(key, i, to); err != nil {
+		if err := f(unescape(key), jsonValue(s[i:to])); err != nil {
 			return err
 		}
 		if i = skipSpace(s, to); i >= len(s) {
@@ -241,33 +234,6 @@ func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err er
 	}
 }
 
-// foundJSON is called with a value s[from:to] at the path that was asked for.
-type foundJSON func(s []byte, from, to int)
-
-// findJSON calls found with every value at path in the object that starts at i. Like a query
-// of MongoDB, it searches the elements of arrays on the path. It also searches the strings on
-// the path that contain JSON. It does not look at the rest of the object after the first member
-// of the path.
-func findJSON(s []byte, i int, path []string, found foundJSON) error {
-	err := eachMember(s, i, func(key []byte, from, to int) error {
-		switch path[0] {
-		case anyKey:
-			found(slices.Concat([]byte{'"'}, key, []byte{'"'}), 0, len(key)+2)
-			return nil
-		case anyMember:
-			return enterJSON(s, from, to, path[1:], found)
-		}
-		if n := isName(unescape(key), path); n > 0 {
-			return cmp.Or(enterJSON(s, from, to, path[n:], found), errFound)
-		}
-		return nil
-	})
-	if err == errFound {
-		return nil
-	}
-	return err
-}
-
 // keyAt returns the key that starts at i, without quotes, and the position after the key.
 func keyAt(s []byte, i int) (key []byte, end int, err error) {
 	if isQuote[s[i]] {
@@ -280,54 +246,4 @@ func keyAt(s []byte, i int) (key []byte, end int, err error) {
 		return nil, 0, errJSON
 	}
 	return s[i:end], end, nil
-}
-
-// enterJSON calls found with every value at path in the value s[from:to].
-func enterJSON(s []byte, from, to int, path []string, found foundJSON) error {
-	if len(path) == 0 {
-		found(s, from, to)
-		return nil
-	}
-	switch c := s[from]; {
-	case c == '{':
-		return findJSON(s[:to], from, path, found)
-	case c == '[':
-		index, err := strconv.Atoi(path[0])
-		named := err != nil && path[0] != anyMember
-		n := 0
-		return eachMember(s[:to], from, func(_ []byte, i, end int) error {
-			n++
-			switch {
-			case path[0] == anyMember || !named && n-1 == index:
-				return enterJSON(s, i, end, path[1:], found)
-			case named && s[i] != '[':
-				return enterJSON(s, i, end, path, found)
-			}
-			return nil
-		})
-	case isQuote[c]:
-		return enterText(unescape(s[from+1:to-1]), path, found)
-	}
-	return nil
-}
-
-// enterText calls found with every value at path in a string that contains JSON.
-func enterText(text []byte, path []string, found foundJSON) error {
-	text = jsonIn(text)
-	return enterJSON(text, 0, len(text), path, found)
-}
-
-// isName returns how many parts at the beginning of path are name: several if name has dots, and
-// 0 if path does not begin with name.
-func isName(name []byte, path []string) int {
-	if string(name) == path[0] { // does not allocate
-		return 1
-	}
-	if len(path) == 1 {
-		return 0
-	}
-	if n := bytes.Count(name, []byte{'.'}) + 1; n > 1 && n <= len(path) && string(name) == strings.Join(path[:n], ".") {
-		return n
-	}
-	return 0
 }

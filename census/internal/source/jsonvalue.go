@@ -10,44 +10,26 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// addJSON adds the value s[from:to] or, if it is an array and elements is true, the elements
-// of the array. It returns the position of the 24 digits of an ObjectId, or -1 for any other
-// value.
-func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
-	value := s[from:to]
-	switch value[0] {
-	case '{':
-		if i := oidDigits(value); i >= 0 {
-			b.addHex(value[i:i+hexDigits], place)
-			return from + i
+// addJSON adds a value in JSON that is neither a string nor an array. It returns the 24
+// digits of an ObjectId, or nil for any other value.
+func (b *Batch) addJSON(v value, place uint32) (digits []byte) {
+	t := typeText
+	if v.typ == typeObject {
+		if i := oidDigits(v.data); i >= 0 {
+			digits = v.data[i : i+hexDigits]
+			b.addHex(digits, place)
+			return digits
 		}
-		t := extended(value)
-		if t == "object" && b.addPasted(short(value), place) {
-			break
-		}
-		b.addOther(t, place, value)
-	case '[':
-		if c := value[skipSpace(value, 1)]; c <= '9' && b.addPasted(short(value), place) { // numbers
-			break
-		}
-		if !elements {
-			b.addOther("array", place, value)
-			break
-		}
-		// The scanner has found the end of the array, so this cannot fail.
-		_ = eachMember(s[:to], from, func(_ []byte, i, end int) error {
-			b.addJSON(s, i, end, place, false)
-			return nil
-		})
-	case '"', '\'', '`':
-		b.addString(unescape(value[1:len(value)-1]), value, place)
-	default:
-		if b.addPasted(short(value), place) {
-			break
-		}
-		b.addOther(wordType(value), place, value)
+		t = extended(v.data)
 	}
-	return -1
+	if (t == "object" || t == typeText) && b.addPasted(short(v.data), place) {
+		return nil
+	}
+	if v.typ == typeWord {
+		t = wordType(v.data)
+	}
+	b.addOther(t, place, v)
+	return nil
 }
 
 // oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if

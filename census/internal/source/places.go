@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -28,12 +26,6 @@ const (
 	maxAlike = 32
 )
 
-// Parts of a path that are not names of members.
-const (
-	anyMember = "*"  // every member of an object, or every element of an array
-	anyKey    = "*~" // the keys of the members
-)
-
 // Found is what was found at a place, which is a path in the notation of Options.Field.
 type Found struct {
 	Values int64 // how many ObjectIds and strings of 24 hexadecimal digits
@@ -53,27 +45,17 @@ func (p places) add(path, rest string, more Found) {
 
 // look adds the places of the ids in a document to b, if it is one of the first documents of
 // the source.
-func (b *Batch) look(doc []byte) {
+func (b *Batch) look(doc value) {
 	if !b.looks() {
 		return
 	}
-	if b.Looked++; b.Looked == 1 && doc[0] == '{' {
+	if b.Looked++; b.Looked == 1 && doc.typ == typeObject {
 		b.First = membersOf(doc)
 	}
-	for path, f := range placesIn(doc, 0) {
+	for path, f := range b.probe.placesIn(doc, 0) {
 		if path != "" {
 			places(b.Places).add(path, "", f)
 		}
-	}
-}
-
-// lookBSON is look for a document in BSON.
-func (b *Batch) lookBSON(doc []byte) {
-	if !b.looks() {
-		return
-	}
-	if text, err := bson.MarshalExtJSON(bson.Raw(doc), false, false); err == nil {
-		b.look(text)
 	}
 }
 
@@ -86,9 +68,9 @@ func (b *Batch) lookRow(names, row []string) {
 		b.First = "the columns " + clip([]byte(strings.Join(names, ", ")))
 	}
 	for i, cell := range row[:min(len(row), len(names))] {
-		in := inText([]byte(cell), 0)
-		if new(Batch).addPasted(cell, 0) {
-			in = anID
+		in := anID
+		if !b.probe.addPasted(cell, 0) {
+			in = b.probe.inText([]byte(cell), 0)
 		}
 		for path, f := range in {
 			places(b.Places).add(joined(names[i], path), "", f)
@@ -101,20 +83,20 @@ func (b *Batch) looks() bool {
 	if !b.first || b.Looked >= MaxLooked {
 		return false
 	}
-	if b.Places == nil {
-		b.Places = places{}
+	if b.probe == nil {
+		b.Places, b.probe = places{}, new(Batch)
 	}
 	return true
 }
 
-// membersOf returns the names and the types of the members of a JSON object, for a report.
-func membersOf(doc []byte) string {
+// membersOf returns the names and the types of the members of an object, for a report.
+func membersOf(doc value) string {
 	var parts []string
-	_ = eachMember(doc, 0, func(key []byte, from, to int) error {
-		var value Batch
-		value.addJSON(doc, from, to, 0, false)
-		for t := range value.Others {
-			parts = append(parts, string(unescape(key))+" ("+t+")")
+	_ = doc.each(func(name []byte, member value) error {
+		var one Batch
+		one.add(member, 0, false)
+		for t := range one.Others {
+			parts = append(parts, string(name)+" ("+t+")")
 		}
 		if len(parts) > maxMembers {
 			parts[maxMembers] = "..."
@@ -139,32 +121,37 @@ func joined(path, rest string) string {
 // anID is the places in a value that is itself an id.
 var anID = places{"": {Values: 1}}
 
-// placesIn returns the places of the ids in a JSON value. An id is what [Batch.addJSON] takes for
-// one. The path of an id that is the value itself is empty.
-func placesIn(s []byte, depth int) places {
-	var value Batch
-	if s[0] != '[' {
-		value.addJSON(s, 0, len(s), 0, false)
-	}
+// placesIn returns the places of the ids in a value. An id is what [Batch.add] takes for one. The
+// path of an id that is the value itself is empty. b has nothing but what was found before.
+func (b *Batch) placesIn(v value, depth int) places {
+	b.IDs, b.Strings = b.IDs[:0], b.Strings[:0]
 	switch {
 	case depth > maxLookDepth:
 		return nil
-	case len(value.IDs)+len(value.Strings) > 0:
+	case v.typ == typeArray && depth > 0:
+		return b.inElements(v, depth)
+	case v.typ == typeArray: // the document is an element of an array
+		return b.inMembers(v, depth)
+	}
+	switch b.add(v, 0, false); {
+	case b.ids() > 0:
 		return anID
-	case s[0] == '[' && depth > 0:
-		return inElements(s, depth)
-	case s[0] == '{', s[0] == '[': // the document is an element of an array
-		return inMembers(s, depth)
-	case isQuote[s[0]]:
-		return inText(unescape(s[1:len(s)-1]), depth)
+	case v.typ == typeObject:
+		return b.inMembers(v, depth)
+	case v.typ == typeString:
+		return b.inText(v.text(), depth)
 	}
 	return nil
 }
 
 // inText returns the places of the ids in a string, which may contain JSON.
-func inText(text []byte, depth int) places {
+func (b *Batch) inText(text []byte, depth int) places {
+	v, ok := jsonIn(text)
+	if !ok {
+		return nil
+	}
 	in := places{}
-	for path, f := range placesIn(jsonIn(text), depth+1) {
+	for path, f := range b.placesIn(v, depth+1) {
 		if f.InText = true; path != "" { // no path leads to the text itself
 			in[path] = f
 		}
@@ -172,35 +159,18 @@ func inText(text []byte, depth int) places {
 	return in
 }
 
-// noJSON is a value in which there is nothing to find.
-var noJSON = []byte("0")
-
-// jsonIn returns the object or array that text is, or noJSON if it is something else.
-func jsonIn(text []byte) []byte {
-	from := skipSpace(text, 0)
-	if from == len(text) || text[from] != '{' && text[from] != '[' {
-		return noJSON
-	}
-	to, err := skipValue(text, from)
-	if err != nil || skipSpace(text, to) < len(text) {
-		return noJSON
-	}
-	return text[from:to]
-}
-
 // inElements returns the places of the ids in an array. A path needs no part for the
 // elements, except where the next part would not be taken for the name of a member.
-func inElements(s []byte, depth int) places {
+func (b *Batch) inElements(v value, depth int) places {
 	all := places{}
-	_ = eachMember(s, 0, func(_ []byte, from, to int) error {
-		if s[from] == '[' {
-			for path, f := range inMembers(s[from:to], depth+1) {
-				all.add(joined(anyMember, path), "", f)
-			}
-			return nil
+	_ = v.each(func(_ []byte, element value) error {
+		isArray := element.typ == typeArray
+		in := b.inMembers
+		if !isArray {
+			in = b.placesIn
 		}
-		for path, f := range placesIn(s[from:to], depth+1) {
-			if first, _, _ := strings.Cut(path, "."); strings.HasPrefix(first, anyMember) || isIndex(first) {
+		for path, f := range in(element, depth+1) {
+			if first, _, _ := strings.Cut(path, "."); isArray || strings.HasPrefix(first, anyMember) || isIndex(first) {
 				path = joined(anyMember, path)
 			}
 			all.add(path, "", f)
@@ -213,13 +183,13 @@ func inElements(s []byte, depth int) places {
 // inMembers returns the places of the ids in an object, or in an array whose elements
 // have meanings of their own, as in the rows of a table. Keys that differ although their values
 // are alike are data: they become anyMember.
-func inMembers(s []byte, depth int) places {
+func (b *Batch) inMembers(v value, depth int) places {
 	named, all, alike, n := places{}, places{}, map[string]int{}, 0
 	// After an error the rest of the value is unknown; what was found before is right.
-	_ = eachMember(s, 0, func(key []byte, from, to int) error {
-		name := string(unescape(key))
+	_ = v.each(func(key []byte, member value) error {
+		name := string(key)
 		switch {
-		case s[0] == '[':
+		case v.typ == typeArray:
 			name = strconv.Itoa(n)
 			n++
 		case len(key) == hexDigits && new(objectid.ID).UnmarshalText(key) == nil:
@@ -228,7 +198,7 @@ func inMembers(s []byte, depth int) places {
 		case name == "" || strings.HasPrefix(name, anyMember):
 			return nil // no path leads to it
 		}
-		for rest, f := range placesIn(s[from:to], depth+1) {
+		for rest, f := range b.placesIn(member, depth+1) {
 			path := joined(name, rest)
 			if _, known := named[path]; !known && len(alike) < maxPlaces {
 				alike[rest]++

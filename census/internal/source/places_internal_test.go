@@ -12,7 +12,7 @@ func TestManyPlaces(t *testing.T) {
 	for i := range 3 * maxPlaces {
 		fmt.Fprintf(&doc, `,"a%d":{"b%d":"507f1f77bcf86cd799439011"}`, i, i)
 	}
-	if n := len(placesIn([]byte("{"+doc.String()[1:]+"}"), 0)); n != maxPlaces {
+	if n := len(new(Batch).placesIn(jsonValue([]byte("{"+doc.String()[1:]+"}")), 0)); n != maxPlaces {
 		t.Errorf("%d fields, want %d", n, maxPlaces)
 	}
 }
