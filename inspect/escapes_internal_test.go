@@ -6,10 +6,7 @@ import (
 	"testing"
 )
 
-func objectIDsIn(text string) (matches []Match) {
-	FindObjectIDs(text, func(m Match) { matches = append(matches, m) })
-	return matches
-}
+func objectIDsIn(text string) []Match { return AppendObjectIDs(nil, text) }
 
 // TestEscapes finds an id directly behind the example of each escape, and not without its row.
 func TestEscapes(t *testing.T) {
@@ -22,7 +19,7 @@ func TestEscapes(t *testing.T) {
 			t.Errorf("Find(%q) = %+v", text, got)
 		}
 		if got := objectIDsIn(text); !slices.Equal(got, want) {
-			t.Errorf("FindObjectIDs(%q) = %+v", text, got)
+			t.Errorf("AppendObjectIDs(%q) = %+v", text, got)
 		}
 		escapes[i] = escape{before: "there is no such text", digits: 1}
 		if got := Find(text); got != nil {

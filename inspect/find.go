@@ -15,13 +15,8 @@ type Match struct {
 // Find returns the ids in text that cannot be confused with other words and numbers:
 // ObjectIds, UUIDs, ULIDs in capitals, TypeIDs with a prefix, and gpids. They are in the order
 // of the text. nil means that there are none.
-func Find(text string) (matches []Match) {
-	s := newSearch(text, func(m Match) {
-		if matches == nil {
-			matches = make([]Match, 0, 1+len(text)/256)
-		}
-		matches = append(matches, m)
-	})
+func Find(text string) []Match {
+	s := search{text: text}
 	end := 0 // text[:end] was searched
 	for at := 0; at+window <= len(text); at += window {
 		w := text[at : at+window]
@@ -33,25 +28,15 @@ func Find(text string) (matches []Match) {
 		if class&inForms == 0 {
 			continue
 		}
-		if class&inBroken != 0 { // most often an ObjectId that stands alone
+		if class&inBroken != 0 { // most often an ObjectId
 			known := at // text[at:known] are digits
 			if class&inDigits != 0 {
 				known += window
 			}
-			from, to := row(text, at, known, inDigits)
-			if m, ok := softBreak(text, from, to); ok {
-				s.add(m)
-				end = m.End
+			before := len(s.matches)
+			if end = s.digits(at, known); len(s.matches) > before || class&inRow == 0 {
 				continue
 			}
-			if to-from == hexSize && (from == 0 || !is(text[from-1], inRow)) && (to == len(text) || !is(text[to], inRow)) {
-				s.add(Match{from, to, text[from:to]})
-				end = to
-				continue
-			}
-		}
-		if class&inRow == 0 { // the window is in no other form
-			continue
 		}
 		var from int
 		from, end = row(text, at, at+window, inWord)
@@ -62,83 +47,71 @@ func Find(text string) (matches []Match) {
 		}
 		s.row(from, known, end)
 	}
-	s.addSpread(len(text))
-	return matches
+	return s.withSpread()
 }
 
-// FindObjectIDs calls found with each ObjectId that [Find] finds in text.
-func FindObjectIDs(text string, found func(Match)) {
-	s := newSearch(text, found)
+// AppendObjectIDs appends the ObjectIds that [Find] finds in text to matches.
+func AppendObjectIDs(matches []Match, text string) []Match {
+	s := search{text: text, matches: matches}
 	end := 0 // text[:end] was searched
 	for at := 0; at < len(text)-hexSize+1; {
 		w := text[at : at+hexSize]
 		class := classes[w[11]] & (classes[w[3]]&classes[w[7]] | classes[w[15]]&classes[w[19]]) // of half an id, at least
 		if class&inBroken != 0 && at+11 >= end {
-			end = s.digitsAt(at + 11)
+			end = s.digits(at+11, at+11)
 		}
 		if at += hexSize; at > len(text)-hexSize && at < len(text) {
 			at = len(text) - hexSize // the last window overlaps with the one before
 		}
 	}
-	s.addSpread(len(text))
+	return s.withSpread()
 }
 
 // search finds ids in a text.
 type search struct {
-	text   string
-	found  func(Match) // is called with the matches in the order of the text
-	end    int         // of the last match
-	spread []Match     // the ids whose digits are not in a row, with which found was not yet called
+	text    string
+	matches []Match
 }
 
-// spreadWords are words of the notations in which the digits of an id are not in a row. Words
-// that begin with a rare letter are found faster.
-var spreadWords = [...]string{"Buffer", "Identifier", "Value1"}
-
-func newSearch(text string, found func(Match)) search {
-	s := search{text: text, found: found}
-	words := spreadWords[:]
-	if strings.IndexByte(text, '{') < 0 {
-		words = words[:1] // the others are members
+// add adds m to the matches, unless it overlaps with the match before.
+func (s *search) add(m Match) {
+	if n := len(s.matches); n > 0 && s.matches[n-1].End > m.Start {
+		return
 	}
-	for _, word := range words {
+	if s.matches == nil {
+		s.matches = make([]Match, 0, 1+len(s.text)/128)
+	}
+	s.matches = append(s.matches, m)
+}
+
+// withSpread returns the matches, with the ids in notations in which the digits are not in a row.
+func (s *search) withSpread() []Match {
+	n := len(s.matches)
+	for i, word := range [...]string{"Buffer", "Identifier", "Value1"} { // rare first letters are found faster
+		if i == 1 && strings.IndexByte(s.text, '{') < 0 {
+			break // the other words are members
+		}
 		for from := 0; ; from++ {
-			at := strings.Index(text[from:], word)
+			at := strings.Index(s.text[from:], word)
 			if at < 0 {
 				break
 			}
 			from += at
-			if m, ok := bracketed(text, from); ok {
-				s.spread = append(s.spread, m)
+			if m, ok := bracketed(s.text, from); ok {
+				s.matches = append(s.matches, m)
 			}
 		}
 	}
-	slices.SortFunc(s.spread, func(a, b Match) int { return a.Start - b.Start })
-	return s
-}
-
-// add adds m to the matches, after those in spread that begin before m or within m.
-func (s *search) add(m Match) {
-	if len(s.spread) > 0 {
-		s.addSpread(m.End)
+	if len(s.matches) == n {
+		return s.matches
 	}
-	s.addNext(m)
-}
-
-// addSpread adds the matches in spread that begin before text[until].
-func (s *search) addSpread(until int) {
-	for len(s.spread) > 0 && s.spread[0].Start < until {
-		s.addNext(s.spread[0])
-		s.spread = s.spread[1:]
-	}
-}
-
-// addNext adds m, unless it overlaps with the match before.
-func (s *search) addNext(m Match) {
-	if s.end <= m.Start {
-		s.end = m.End
-		s.found(m)
-	}
+	slices.SortFunc(s.matches, func(a, b Match) int { return a.Start - b.Start })
+	end := 0
+	return slices.DeleteFunc(s.matches, func(m Match) bool {
+		overlaps := m.Start < end
+		end = max(end, m.End)
+		return overlaps
+	})
 }
 
 // window is the number of bytes that [Find] looks at together; in most text, four of them are
@@ -211,8 +184,14 @@ func (s *search) row(from, known, to int) {
 
 // word finds the ids that contain the letters and digits text[from:to] or a part of them.
 func (s *search) word(from, to int) {
-	before := s.end
-	if s.digits(from, to); s.end > before || to-from >= len(finders) {
+	before := len(s.matches)
+	// It is enough to look at every 24th character: each run of 24 digits contains one of them.
+	for i := from + hexSize - 1; i < to; i += hexSize {
+		if is(s.text[i], inDigits) {
+			i = s.digits(i, i)
+		}
+	}
+	if len(s.matches) > before || to-from >= len(finders) {
 		return
 	}
 	for _, find := range finders[to-from] {
@@ -223,25 +202,16 @@ func (s *search) word(from, to int) {
 	}
 }
 
-// digits finds the ObjectIds in text[from:to].
-func (s *search) digits(from, to int) {
-	// It is enough to look at every 24th character: each run of 24 digits contains one of them.
-	for i := from + hexSize - 1; i < to; i += hexSize {
-		if is(s.text[i], inBroken) {
-			i = s.digitsAt(i)
-		}
-	}
-}
-
-// digitsAt finds the ObjectId that contains text[i]. It returns where the digits end.
-func (s *search) digitsAt(i int) (end int) {
-	begin, end := row(s.text, i, i, inDigits)
-	if m, ok := softBreak(s.text, begin, end); ok {
+// digits finds the ObjectId that contains the digits text[from:to], or has them directly beside
+// it. It returns where the digits end.
+func (s *search) digits(from, to int) (end int) {
+	from, to = row(s.text, from, to, inDigits)
+	if m, ok := softBreak(s.text, from, to); ok {
 		s.add(m)
 		return m.End
 	}
-	if id := idIn(s.text, begin, end); id >= 0 {
-		s.add(Match{id, end, s.text[id:end]})
+	if id := idIn(s.text, from, to); id >= 0 {
+		s.add(Match{id, to, s.text[id:to]})
 	}
-	return end
+	return to
 }

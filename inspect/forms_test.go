@@ -175,6 +175,32 @@ func TestNumbersThatAreNoBytes(t *testing.T) {
 	}
 }
 
+// TestDocumentsThatAreNoIDs reads documents with the members of a notation and other values.
+func TestDocumentsThatAreNoIDs(t *testing.T) {
+	for _, text := range []string{
+		`{"type":"line","data":[80,127,31,119,188,248,108,215,153,67,144,17]}`,
+		`{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144]}`,
+		`{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17],"n":1}`,
+		`{"timestamp":1350508407,"counter":4427793,"date":"2012-10-17"}`,
+		`{"timestamp":1350508407,"machineIdentifier":16777216,"processIdentifier":1,"counter":1}`,
+		`{"timestamp":1350508407,"machineIdentifier":1,"processIdentifier":-32769,"counter":1}`,
+		`{ n: { _id: 5 }, m: [ { _id: 6 } ] }`,
+	} {
+		if got := found(text); got != nil {
+			t.Errorf("Scan(%s): %q", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		`{ ref: { _id: ObjectId('` + a + `') }, "_id" : ObjectId("` + b + `") }`: b,
+		`{ name: "}, _id: 7", 'it\'s': 1, _id: "` + b + `", ref: "` + a + `" }`:  b,
+		`{ _id : '` + b + `' }`: b,
+	} {
+		if got := found(text); !slices.Equal(got, []string{want}) {
+			t.Errorf("Scan(%s): %q, want %s", text, got, want)
+		}
+	}
+}
+
 // TestQuietLines finds the ids of texts of which most lines have none.
 func TestQuietLines(t *testing.T) {
 	for _, text := range []string{

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
@@ -24,15 +22,15 @@ import (
 type notation struct {
 	examples []string
 
-	// word is a regular expression that matches the id with what is written around it. It has
-	// one group that is never empty, which is the id or, if decode is not nil, what decode decodes.
-	word   string
+	// word matches the id with what is written around it. It has one group, which is the id or, if
+	// decode is not nil, what decode decodes.
+	word   *pattern.Late
 	decode func(group string) (id string)
 
-	// members are the members of an object, named as by membersOf. ofMembers returns the id, or
-	// "" if their values are not those of an id.
+	// members are the members of an object, named as by membersOf. ofMembers gets their values in
+	// this order. It returns the id, or "" if the values are not those of an id.
 	members   string
-	ofMembers func(m map[string]string) (id string, err error)
+	ofMembers func(values []string) (id string, err error)
 }
 
 // call is how shells and drivers call a constructor, up to the quotes of the id.
@@ -41,45 +39,44 @@ const call = `#?(?:new\s+)?(?:[A-Za-z_]+(?:\.|::|\\))*(?i:Object_?Id|UUID|MongoI
 var notations = [...]notation{
 	{
 		examples: []string{`ObjectId("` + anID + `")`, `new ObjectId('` + anID + `')`, `ObjectId(` + anID + `)`, `bson.ObjectIdHex("` + anID + `")`, `ObjectID("` + anID + `")`, `BSON::ObjectId('` + anID + `')`, `#BSON.ObjectId<` + anID + `>`, `new MongoDB\BSON\ObjectId("` + anID + `")`, `mongoose.Types.ObjectId("` + anID + `")`, `ObjectId.createFromHexString("` + anID + `")`},
-		word:     call + "[\"'`]?([^\"'`()<>]*?)[\"'`]?" + `\s*[)>]`,
+		word:     pattern.Of(`^` + call + "[\"'`]?([^\"'`()<>]*?)[\"'`]?" + `\s*[)>]$`),
 	},
 	{
 		examples: []string{`{"$oid":"` + anID + `"}`, `"$oid": "` + anID + `"`, `{"$id":"` + anID + `"}`, `{"oid":"` + anID + `"}`, `{"$uuid":"` + aUUID + `"}`, `{"$numberLong":"175928847299117063"}`, `[oid] => ` + anID},
-		word:     `\{?\s*["'\[]?(?:\$?oid|\$id|\$uuid|\$numberLong)["'\]]?\s*(?::|=>)\s*["']?([^"'\s]*)["']?\s*\}?`,
+		word:     pattern.Of(`^\{?\s*["'\[]?(?:\$?oid|\$id|\$uuid|\$numberLong)["'\]]?\s*(?::|=>)\s*["']?([^"'\s]*)["']?\s*\}?$`),
 	},
-	{examples: []string{`\x` + anID, `0x` + anID, `x'` + anID + `'`, `X'` + anID + `'`}, word: `(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?`},
-	{examples: []string{`<Buffer ` + hexBytes + `>`, hexBytes, "50:7f:1f:77:bc:f8:6c:d7:99:43:90:11"}, word: `(?:<Buffer )?([0-9a-fA-F]+(?:[ :][0-9a-fA-F]+)+)>?`, decode: bytesInHex},
+	{examples: []string{`\x` + anID, `0x` + anID, `x'` + anID + `'`, `X'` + anID + `'`}, word: pattern.Of(`^(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?$`)},
+	{examples: []string{`<Buffer ` + hexBytes + `>`, hexBytes, "50:7f:1f:77:bc:f8:6c:d7:99:43:90:11"}, word: pattern.Of(`^(?:<Buffer )?([0-9a-fA-F]+(?:[ :][0-9a-fA-F]+)+)>?$`), decode: bytesInHex},
 	{
 		examples: []string{`[80,127,31,119,188,248,108,215,153,67,144,17]`, `[80, 127, 31, 119, -68, -8, 108, -41, -103, 67, -112, 17]`, `[80 127 31 119 188 248 108 215 153 67 144 17]`, `bson.ObjectID{0x50, 0x7f, 0x1f, 0x77, 0xbc, 0xf8, 0x6c, 0xd7, 0x99, 0x43, 0x90, 0x11}`, "Uint8Array(12) [\n   80, 127, 31, 119, 188,\n  248, 108, 215, 153,  67,\n  144,  17\n]"},
-		word:     `(?:[\w.]*(?:\(12\))?(?: \[Uint8Array\])? ?(?:\[\d*\]byte)?[\[{])?\s*((?:` + aByte + `[,\s]+)+` + aByte + `),?\s*[\]}]?`, decode: bytesInList,
+		word:     pattern.Of(`^(?:[\w.]*(?:\(12\))?(?: \[Uint8Array\])? ?(?:\[\d*\]byte)?[\[{])?\s*((?:` + aByte + `[,\s]+)+` + aByte + `),?\s*[\]}]?$`), decode: bytesInList,
 	},
-	{examples: []string{`BinData(0,"UH8fd7z4bNeZQ5AR")`, `Binary.createFromBase64('UH8fd7z4bNeZQ5AR', 0)`}, word: `(?:BinData\(\s*\d+,\s*|Binary\.createFromBase64\()["']([0-9A-Za-z+/=]+)["'](?:,\s*\d+\s*)?\)`, decode: inBase64},
-	{examples: []string{`b'P\x7f\x1fw\xbc\xf8l\xd7\x99C\x90\x11'`}, word: `b["'](.+)["']`, decode: bytesOfPython},
-	{examples: []string{anID, `"` + anID + `"`, `'` + anID + `'`, "`" + anID + "`"}, word: `["'\[]*(` + "[^ \t\"'`(){}\\[\\]:/=,]*" + `)["'\]]*`},
+	{examples: []string{`BinData(0,"UH8fd7z4bNeZQ5AR")`, `Binary.createFromBase64('UH8fd7z4bNeZQ5AR', 0)`}, word: pattern.Of(`^(?:BinData\(\s*\d+,\s*|Binary\.createFromBase64\()["']([0-9A-Za-z+/=]+)["'](?:,\s*\d+\s*)?\)$`), decode: inBase64},
+	{examples: []string{`b'P\x7f\x1fw\xbc\xf8l\xd7\x99C\x90\x11'`}, word: pattern.Of(`^b["'](.+)["']$`), decode: bytesOfPython},
+	{examples: []string{anID, `"` + anID + `"`, `'` + anID + `'`, "`" + anID + "`"}, word: pattern.Of(`^["'\[]*(` + "[^ \t\"'`(){}\\[\\]:/=,]*" + `)["'\]]*$`)},
 	{
-		examples: []string{`{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`, `{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}`},
-		members:  "base64 subtype", ofMembers: binaryData("base64", "subtype"),
+		examples: []string{`{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`, `{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}`, `{"$binary":"UH8fd7z4bNeZQ5AR","$type":"00"}`},
+		members:  "base64 subtype", ofMembers: binaryData,
 	},
-	{examples: []string{`{"$binary":"UH8fd7z4bNeZQ5AR","$type":"00"}`}, members: "$binary $type", ofMembers: binaryData("$binary", "$type")},
 	{
 		examples: []string{`{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}`, `{"_bsontype":"ObjectID","id":{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}}`},
-		members:  "type data", ofMembers: bytesIn("data"),
+		members:  "type data", ofMembers: bytesOfType,
 	},
-	{examples: []string{`ObjectID { _bsontype: 'ObjectID', id: <Buffer ` + hexBytes + `> }`}, members: "_bsontype id", ofMembers: bytesIn("id")},
+	{examples: []string{`ObjectID { _bsontype: 'ObjectID', id: <Buffer ` + hexBytes + `> }`}, members: "_bsontype data", ofMembers: bytesOfType},
 	{
 		examples: []string{`{"buffer":{"0":80,"1":127,"2":31,"3":119,"4":188,"5":248,"6":108,"7":215,"8":153,"9":67,"10":144,"11":17}}`},
-		members:  "0 1 2 3 4 5 6 7 8 9 10 11", ofMembers: bytesIn("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"),
+		members:  "0 1 2 3 4 5 6 7 8 9 10 11", ofMembers: func(values []string) (string, error) { return bytesInList(strings.Join(values, ",")), nil },
 	},
 	{
 		examples: []string{
 			`{"timestamp":1350508407,"machineIdentifier":12384364,"processIdentifier":-10343,"counter":4427793,"time":1350508407000,"date":1350508407000,"timeSecond":1350508407}`,
 			`{"timestamp":1350508407,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343}`, `{"Timestamp":1350508407,"Machine":12384364,"Pid":-10343,"Increment":4427793,"CreationTime":"2012-10-17T21:13:27Z"}`,
 		},
-		members: "timestamp machine process counter", ofMembers: integers(part{"timestamp", 32, true}, part{"machine", 24, true}, part{"process", 16, true}, part{"counter", 24, true}),
+		members: "timestamp machine process counter", ofMembers: integers(32, 24, 16, 24),
 	},
 	{
 		examples: []string{`{"new":false,"timeSecond":1350508407,"machine":-1124569897,"inc":-1723625455,"time":1350508407000}`, `{"_time":1350508407,"_machine":-1124569897,"_inc":-1723625455,"_new":false}`},
-		members:  "timesecond machine counter", ofMembers: integers(part{"timesecond", 32, true}, part{"machine", 32, true}, part{"counter", 32, true}),
+		members:  "timesecond machine counter", ofMembers: integers(32, 32, 32),
 	},
 	{examples: []string{`{"timestamp":1350508407,"date":"2012-10-17T21:13:27.000+00:00"}`}, members: "timestamp date", ofMembers: timeAlone},
 }
@@ -96,17 +93,6 @@ const (
 	longestNotation = 500
 )
 
-// words matches a word of any notation. It has one group for each row of the table with a word.
-var words = sync.OnceValue(func() *regexp.Regexp {
-	var all []string
-	for _, n := range notations {
-		if n.word != "" {
-			all = append(all, n.word)
-		}
-	}
-	return pattern.Of(`^(?:` + strings.Join(all, "|") + `)$`).Get()
-})
-
 // inNotation returns the id in s, or "" if s is in no notation. A word that is in no other
 // notation is returned as it is, although it need not be an id. The error says why the id in s
 // cannot be known.
@@ -117,29 +103,24 @@ func inNotation(s string) (id string, err error) {
 	if !strings.ContainsAny(s, " \t\r\n\"'`(){}[]<>:/=,\\") && !strings.HasPrefix(s, "0x") && !strings.HasPrefix(s, "0X") {
 		return s, nil // a word alone
 	}
-	var m []string
-	if len(s) <= longestWord { // lines of logs are longer
-		m = words().FindStringSubmatch(s)
-	}
-	if m != nil {
-		groups := m[1:]
-		for _, n := range notations {
-			switch {
-			case n.word == "":
-			case groups[0] != "" && n.decode != nil:
-				return n.decode(groups[0]), nil
-			case groups[0] != "":
-				return groups[0], nil
-			default:
-				groups = groups[1:]
+	var members map[string]string
+	for i := range notations {
+		n := &notations[i]
+		if n.word == nil && members == nil { // the rows with members come last
+			if members = membersOf(s); members == nil {
+				break
 			}
 		}
-		return "", nil
-	}
-	members := membersOf(s)
-	for _, n := range notations {
-		if n.members != "" && hasAll(members, n.members) {
-			return n.ofMembers(members)
+		if values := valuesOf(members, n.members); values != nil {
+			return n.ofMembers(values)
+		}
+		if n.word == nil || len(s) > longestWord { // lines of logs are longer
+			continue
+		}
+		if m := n.word.Get().FindStringSubmatch(s); m != nil && n.decode != nil {
+			return n.decode(m[1]), nil
+		} else if m != nil {
+			return m[1], nil
 		}
 	}
 	return "", nil
@@ -152,6 +133,7 @@ var aMember = pattern.Of(`["']?([$\w]+)["']?\s*:\s*("[^"]*"|'[^']*'|<[^<>]*>|\[[
 var otherNames = map[string]string{
 	"machineidentifier": "machine", "randomvalue1": "machine", "_machine": "machine", "processidentifier": "process", "randomvalue2": "process",
 	"pid": "process", "increment": "counter", "inc": "counter", "_inc": "counter", "_time": "timesecond",
+	"$binary": "base64", "$type": "subtype", "id": "data",
 }
 
 // members has the names of all members in the table, and their other names.
@@ -186,7 +168,7 @@ func isMember(name string) bool {
 }
 
 // moreMembers are members that an object may also have, and those that contain the others.
-const moreMembers = " _bsontype buffer $binary new _new time timesecond creationtime date "
+const moreMembers = " _bsontype buffer new _new time timesecond creationtime date "
 
 // membersOf returns the members of the object s with their values, without quotes. Of each member
 // that is an object it returns the members instead. The names are in lower case, and those that
@@ -224,27 +206,29 @@ func firstMember(s string) string {
 	return s[from:to]
 }
 
-// hasAll reports whether an object has all members of these names, and no others except those of
-// moreMembers.
-func hasAll(members map[string]string, names string) bool {
+// valuesOf returns the values of the members of an object that have these names. It returns nil if
+// the object does not have all of them, or has others except those of moreMembers.
+func valuesOf(members map[string]string, names string) (values []string) {
 	for name := range strings.FieldsSeq(names) {
-		if _, ok := members[name]; !ok {
-			return false
+		value, ok := members[name]
+		if !ok {
+			return nil
 		}
+		values = append(values, value)
 	}
 	for name := range members {
 		if !strings.Contains(" "+names+moreMembers, " "+name+" ") {
-			return false
+			return nil
 		}
 	}
-	return true
+	return values
 }
 
 // plausible returns the ObjectId with these bytes, or "" if it has no plausible time: twelve bytes
-// may be anything.
-func plausible(raw []byte) string {
-	id, err := objectid.FromBytes(raw)
-	if err != nil || Doubt(id, time.Now()) != "" {
+// may be anything. err is the error of what decoded the bytes.
+func plausible(raw []byte, err error) string {
+	id, wrong := objectid.FromBytes(raw)
+	if err != nil || wrong != nil || Doubt(id, time.Now()) != "" {
 		return ""
 	}
 	return id.String()
@@ -255,19 +239,12 @@ func inBase64(s string) string {
 	if len(s) != base64.StdEncoding.EncodedLen(objectid.Size) {
 		return ""
 	}
-	raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(s, "-", "+"), "_", "/"))
-	if err != nil {
-		return ""
-	}
-	return plausible(raw)
+	return plausible(base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s)))
 }
 
+// bytesInHex returns the ObjectId whose bytes are the digits in s.
 func bytesInHex(s string) string {
-	raw, err := hex.DecodeString(strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), ":", ""))
-	if err != nil {
-		return ""
-	}
-	return plausible(raw)
+	return plausible(hex.DecodeString(strings.NewReplacer("<Buffer ", "", ">", "", " ", "", ":", "").Replace(s)))
 }
 
 // bytesInList returns the ObjectId whose bytes are the numbers in s. Java's bytes are signed.
@@ -284,66 +261,55 @@ func bytesInList(s string) string {
 		}
 		raw = append(raw, byte(n))
 	}
-	return plausible(raw)
+	return plausible(raw, nil)
 }
 
 func bytesOfPython(s string) string {
-	raw, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(s, `\'`, "'"), `"`, `\"`) + `"`)
-	if err != nil {
-		return ""
-	}
-	return plausible([]byte(raw))
+	raw, err := strconv.Unquote(`"` + strings.NewReplacer(`\'`, "'", `"`, `\"`).Replace(s) + `"`)
+	return plausible([]byte(raw), err)
 }
 
-// bytesIn returns a function that finds the bytes of an id in members.
-func bytesIn(names ...string) func(map[string]string) (string, error) {
-	return func(m map[string]string) (string, error) {
-		values := strings.Join(each.Of(names, func(name string) string { return m[name] }), ",")
-		if digits, ok := strings.CutPrefix(values, "<Buffer "); ok {
-			return bytesInHex(strings.Trim(digits, ">")), nil
-		}
-		return bytesInList(values), nil
-	}
-}
-
-// binaryData returns a function that finds the UUID or ObjectId in binary data.
-func binaryData(data, subtype string) func(map[string]string) (string, error) {
-	return func(m map[string]string) (string, error) {
-		raw, err := base64.StdEncoding.DecodeString(m[data])
-		if err != nil {
-			return "", nil
-		}
-		if id, err := uuid.FromBytes(raw); err == nil && strings.TrimLeft(m[subtype], "0") == "4" {
-			return id.String(), nil
-		}
-		if id, err := objectid.FromBytes(raw); err == nil {
-			return id.String(), nil
-		}
+// bytesOfType returns the ObjectId with the type and the bytes in values.
+func bytesOfType(values []string) (string, error) {
+	if values[0] != "Buffer" && !strings.EqualFold(values[0], "ObjectId") {
 		return "", nil
 	}
+	return cmp.Or(bytesInHex(values[1]), bytesInList(values[1])), nil
 }
 
-// integers returns a function that makes an ObjectId of members that are integers. parts are the
-// bits of an integer and the name of its member, in turn. Java's integers are signed.
-func integers(parts ...part) func(map[string]string) (string, error) {
-	return func(m map[string]string) (string, error) {
+// binaryData returns the UUID or ObjectId in binary data of a subtype.
+func binaryData(values []string) (string, error) {
+	raw, _ := base64.StdEncoding.DecodeString(values[0]) // in other text, fewer bytes
+	if id, err := uuid.FromBytes(raw); err == nil && strings.TrimLeft(values[1], "0") == "4" {
+		return id.String(), nil
+	}
+	if id, err := objectid.FromBytes(raw); err == nil {
+		return id.String(), nil
+	}
+	return "", nil
+}
+
+// integers returns a function that makes an ObjectId of integers with these numbers of bits. Java's
+// integers are signed.
+func integers(bits ...int) func([]string) (string, error) {
+	return func(values []string) (string, error) {
 		var id strings.Builder
-		for _, p := range parts {
-			n, err := strconv.ParseInt(m[p.name], 10, 64)
-			if limit := int64(1) << p.bits; err != nil || n >= limit || n < -limit/2 {
+		for i, n := range bits {
+			value, err := strconv.ParseInt(values[i], 10, 64)
+			if limit := int64(1) << n; err != nil || value >= limit || value < -limit/2 {
 				return "", nil
 			}
-			fmt.Fprintf(&id, "%0*x", p.bits/4, n&(1<<p.bits-1))
+			fmt.Fprintf(&id, "%0*x", n/4, value&(1<<n-1))
 		}
 		return id.String(), nil
 	}
 }
 
 // timeAlone returns the error for {timestamp, date}, as which Java 4 and Spring write an ObjectId.
-func timeAlone(m map[string]string) (string, error) {
-	seconds, err := strconv.ParseUint(m["timestamp"], 10, 32)
+func timeAlone(values []string) (string, error) {
+	seconds, err := strconv.ParseUint(values[0], 10, 32)
 	if err != nil {
 		return "", nil
 	}
-	return "", fmt.Errorf("only the time of an ObjectId, %s: its other eight bytes are not there, so the program must write the id as text", objectid.MinAt(time.Unix(int64(seconds), 0)).Time().Format(time.RFC3339))
+	return "", fmt.Errorf("only the time of an ObjectId, %s: its other eight bytes are not there, so the program must write the id as text", time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339))
 }

@@ -10,7 +10,7 @@ import (
 // TestExamples reads the examples of each notation: alone, and as the _id of a document.
 func TestExamples(t *testing.T) {
 	for i, n := range notations {
-		if len(n.examples) == 0 || (n.word == "") == (n.members == "") {
+		if len(n.examples) == 0 || (n.word == nil) == (n.members == "") {
 			t.Fatalf("row %d of inspect/notations.go needs examples, and word or members", i)
 		}
 		for _, example := range n.examples {

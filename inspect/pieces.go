@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -34,8 +32,8 @@ func ParseObjectID(text string) (id objectid.ID, ok bool) {
 			return id, false // a compound _id, of which a dump may have millions
 		}
 		// Trim is several times as fast for a set of ASCII alone.
-		text = strings.Trim(strings.TrimPrefix(text, mark), blanks)
-		if text, _ = unwrap(text); !objectid.Valid(text) {
+		text, _ = unwrap(strings.Trim(strings.TrimPrefix(text, mark), blanks))
+		if !objectid.Valid(text) {
 			return id, false
 		}
 	}
@@ -106,7 +104,7 @@ func (s *scanner) inText(line int) []result {
 	if word != "" {
 		return resultAt(line, text, word, 0)
 	}
-	return refused(line, noID("no id in "+quoteShort([]byte(trimmed))))
+	return refused(line, noID("no id in "+quoteShort(trimmed)))
 }
 
 // isID reports whether s is an id of a known format.
@@ -138,113 +136,94 @@ func anywhere(line int, s string) (ids []result) {
 // proseWord matches ordinary words and numbers, which are valid base64 by chance.
 var proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 
-// shellID matches the beginning of a member _id in a document of the MongoDB shell or of Node.
-var shellID = pattern.Of(`["']?\b_id["']?\s*:\s*`)
-
 // inDocument returns the id of a document, which is JSON or in the notation of
 // the MongoDB shell.
 func inDocument(line int, text []byte) []result {
 	whole := string(text)
 	if isMember(firstMember(whole)) {
-		if id, err := inNotation(plain(text)); err != nil {
+		if id, err := inNotation(plain(whole)); err != nil {
 			return refused(line, err)
 		} else if id != "" {
 			return resultAt(line, whole, id, 0)
 		}
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
-		if m := shellID.Get().FindStringIndex(whole); m != nil {
-			id, err := inNotation(whole[m[1] : m[1]+valueEnd(whole[m[1]:])])
-			if err != nil {
-				return refused(line, err)
-			}
-			if id != "" && isID(id) {
-				return resultAt(line, whole, id, m[1])
-			}
-		}
-		if ids := anywhere(line, whole); ids != nil {
-			return ids
-		}
-		return refused(line, noID("neither JSON nor a document with an id: "+quoteShort(text)))
-	}
 	var wrong error
 	for _, name := range []string{"_id", "id"} {
-		value, ok := members[name]
-		if !ok {
+		value, at := member(whole, name)
+		if value == "" {
 			continue
 		}
 		id, err := idValue(value)
 		if err == nil && name == "id" && !isID(id) {
 			err = fmt.Errorf("%q is not an id", id)
 		}
-		if err != nil {
-			wrong = fmt.Errorf("member %q: %w", name, err)
-			break
+		if err == nil {
+			return resultAt(line, whole, id, at)
 		}
-		return resultAt(line, whole, id, max(strings.Index(whole, `"`+name+`"`), 0))
-	}
-	// Only the member _id is certainly the id of the document. In lines of logs the member id
-	// can mean anything, so ids in other members count too.
-	if _, sure := members["_id"]; !sure {
-		if ids := anywhere(line, whole); ids != nil {
-			return ids
-		}
-		if wrong != nil {
-			wrong = noID(wrong.Error())
+		wrong = fmt.Errorf("member %q: %w", name, err)
+		if name == "_id" { // certainly the id of the document
+			return refused(line, wrong)
 		}
 	}
-	if wrong == nil {
-		wrong = noID(`a document without "_id": ` + quoteShort(text))
+	// In lines of logs the member id can mean anything, so ids in other members count too.
+	if ids := anywhere(line, whole); ids != nil {
+		return ids
 	}
-	return refused(line, wrong)
+	switch {
+	case wrong != nil:
+		return refused(line, noID(wrong.Error()))
+	case json.Valid(text):
+		return refused(line, noID(`a document without "_id": `+quoteShort(whole)))
+	}
+	return refused(line, noID("neither JSON nor a document with an id: "+quoteShort(whole)))
 }
 
-// valueEnd returns where the value at the beginning of text ends, in a document of a shell.
-func valueEnd(text string) int {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '{', '[', '(', '<':
-			depth++
-		case '}', ']', ')', '>':
-			depth--
-		case ',', '\n':
-			if depth == 0 {
-				return i
+// member returns the value of a member of a document, and where the member begins. value is "" if
+// the document has no such member.
+func member(document, name string) (value string, at int) {
+	depth, from, key := 0, 0, ""
+	for i := 0; i < len(document); i++ {
+		c := document[i]
+		switch {
+		case c == '"' || c == '\'':
+			for i++; i < len(document) && document[i] != c && document[i] != '\n'; i++ {
+				if document[i] == '\\' {
+					i++
+				}
+			}
+		case strings.IndexByte("{[(", c) >= 0:
+			if depth++; depth == 1 {
+				from = i + 1
+			}
+		case c == ':' && depth == 1 && key == "":
+			key, at, from = strings.Trim(document[from:i], " \t\r\n\"'"), from, i+1
+		case strings.IndexByte(",}])", c) >= 0:
+			if depth == 1 && key == name {
+				return strings.TrimSpace(document[from:i]), at
+			} else if depth == 1 {
+				key, from = "", i+1
+			}
+			if c != ',' {
+				depth--
 			}
 		}
-		if depth < 0 {
-			return len(strings.TrimRight(text[:i], " "))
-		}
 	}
-	return len(text)
+	return "", 0
 }
 
 // plain returns a text without escapes if it is JSON.
-func plain(text []byte) string {
+func plain(text string) string {
 	var value any
-	if bytes.IndexByte(text, '\\') >= 0 && json.Unmarshal(text, &value) == nil {
-		text, _ = json.Marshal(value) // has no error: it was JSON
+	if strings.IndexByte(text, '\\') >= 0 && json.Unmarshal([]byte(text), &value) == nil {
+		unescaped, _ := json.Marshal(value) // has no error: it was JSON
+		return string(unescaped)
 	}
-	return string(text)
+	return text
 }
 
-// idValue returns the text of a member that should be an id: a string, a whole number, or
-// a value in one of the notations.
-func idValue(value json.RawMessage) (id string, err error) {
-	switch {
-	case len(value) > 0 && value[0] == '"':
-		if json.Unmarshal(value, &id) == nil && id != "" {
-			return id, nil
-		}
-		return "", errors.New("empty, want an id")
-	case len(value) >= 15 && bytes.Trim(value, "0123456789") == nil: // as long as a Snowflake
-		return string(value), nil
-	case strings.IndexByte("{[", value[0]) >= 0:
-		id, err = inNotation(plain(value))
-	}
-	if id == "" && err == nil {
+// idValue returns the id in the value of a member: a string, or an id in one of the notations.
+func idValue(value string) (id string, err error) {
+	if id, err = inNotation(plain(value)); err == nil && (id == "" || strings.IndexByte(`"'`, value[0]) < 0 && !isID(id)) {
 		err = fmt.Errorf("%s is not an id", quoteShort(value))
 	}
 	return id, err
@@ -278,12 +257,12 @@ func foundAt(line int, piece string, m Match) Found {
 	return Found{Line: line, Text: m.ID, Before: before, After: after}
 }
 
-// quoteShort returns b in quotes, cut to what fits on a line.
-func quoteShort(b []byte) string {
+// quoteShort returns s in quotes, cut to what fits on a line.
+func quoteShort(s string) string {
 	const keep = 60
-	b = bytes.TrimSpace(b)
-	if utf8.RuneCount(b) > keep {
-		return fmt.Sprintf("%q...", string([]rune(string(b[:min(len(b), 4*keep)]))[:keep]))
+	s = strings.TrimSpace(s)
+	if utf8.RuneCountInString(s) > keep {
+		return fmt.Sprintf("%q...", string([]rune(s[:min(len(s), 4*keep)])[:keep]))
 	}
-	return fmt.Sprintf("%q", b)
+	return fmt.Sprintf("%q", s)
 }

@@ -265,7 +265,7 @@ func (s *scanner) document(line int) []result {
 // broken returns the error of a document that does not end before the next one begins.
 func (s *scanner) broken(line int) []result {
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
-	return refused(line, fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first)))
+	return refused(line, fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(string(first))))
 }
 
 // unfinished returns the error of a document that does not end. It goes back to the first line

@@ -45,7 +45,9 @@ type Batch struct {
 	// used again for other documents.
 	Prepared any
 
-	probe *Batch        // finds the ids for Places
+	probe   *Batch          // finds the ids for Places
+	matches []inspect.Match // memory that is used again
+
 	ready chan struct{} // receives a value when the batch is prepared, if the source is read in parallel
 	start int64         // position of the first byte in the source
 	first bool          // whether this is the first batch of the source or of its collection
@@ -227,6 +229,7 @@ func (b *Batch) reset() {
 	*b = Batch{
 		Prepared: b.Prepared, ready: b.ready, Others: b.Others, Places: b.Places,
 		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0], Docs: b.Docs[:0],
+		matches: b.matches[:0],
 	}
 }
 

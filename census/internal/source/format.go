@@ -135,9 +135,11 @@ func (o *Options) detect(data []byte) (string, error) {
 }
 
 // textHint returns the end of an error message that says how to read text that has ids, or "".
-func textHint(text []byte) (hint string) {
-	inspect.FindObjectIDs(string(text), func(inspect.Match) { hint = "; the text has ids: write --grep" })
-	return hint
+func textHint(text []byte) string {
+	if len(inspect.AppendObjectIDs(nil, string(text))) > 0 {
+		return "; the text has ids: write --grep"
+	}
+	return ""
 }
 
 // encodingHint returns the end of an error message that says how to convert a text if its

@@ -35,11 +35,12 @@ func parseList(block []byte, b *Batch) {
 func parseText(block []byte, b *Batch) {
 	place, line := uint32(0), 0 // a position in the line of place
 	// The matches refer to the block, which does not change before they are added.
-	inspect.FindObjectIDs(unsafe.String(unsafe.SliceData(block), len(block)), func(m inspect.Match) {
+	b.matches = inspect.AppendObjectIDs(b.matches[:0], unsafe.String(unsafe.SliceData(block), len(block)))
+	for _, m := range b.matches {
 		place += uint32(bytes.Count(block[line:m.Start], []byte{'\n'}))
 		line = m.Start
 		b.addHex([]byte(m.ID), place)
-	})
+	}
 	b.Documents = place + uint32(bytes.Count(block[line:], []byte{'\n'}))
 }
 

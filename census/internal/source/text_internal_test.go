@@ -39,6 +39,8 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func idsOf(text string) (ids []string) {
-	inspect.FindObjectIDs(text, func(m inspect.Match) { ids = append(ids, m.ID) })
+	for _, m := range inspect.AppendObjectIDs(nil, text) {
+		ids = append(ids, m.ID)
+	}
 	return ids
 }
