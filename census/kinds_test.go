@@ -239,7 +239,7 @@ func kindAnswers(rep *census.Report) (answers map[uint64][]census.Kind, said map
 		if err != nil {
 			panic(err)
 		}
-		answers[value] = append(answers[value], p.Findings()...)
+		answers[value] = append(answers[value], p.Findings...)
 		if p.Doubt != "" {
 			said[value] = true
 		}

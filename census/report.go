@@ -146,18 +146,12 @@ type Process struct {
 	// Gaps is the number of counter values between the first and the last id that are not
 	// found in the data. If more than 2^20 values are missing from one id to the next, Gaps
 	// does not count them, and Jumps is increased by one: the process was restarted, or
-	// created many ids elsewhere. If Shared or NoSequence is true, Gaps and Jumps are 0.
+	// created many ids elsewhere. Gaps and Jumps are 0 if they cannot be
+	// told, see HasGaps.
 	Gaps  int64
 	Jumps int64
-	// ClockStepped is true if the clock was set backwards, see [KindClockStep].
-	ClockStepped bool
-	// Shared is true if several processes used the process value at the same time, see
-	// [KindSharedValue].
-	Shared bool
-	// Resumed is true if a saved state of the process was resumed, see [KindResumed].
-	Resumed bool
-	// NoSequence is true if the counters do not count up, see [KindNoSequence].
-	NoSequence bool
+	// Findings are the kinds of findings that apply to the process, in the order of [Kinds].
+	Findings []Kind
 	// Doubt says why the census cannot tell whether the process has a fault. It is empty if
 	// the census found a fault, or has no doubt.
 	Doubt DoubtKind
@@ -165,18 +159,12 @@ type Process struct {
 	Timeline []int64
 }
 
-// Findings returns the kinds of findings that apply to p.
-func (p *Process) Findings() (all []Kind) {
-	for _, f := range []struct {
-		found bool
-		kind  Kind
-	}{{p.Shared, KindSharedValue}, {p.ClockStepped, KindClockStep}, {p.Resumed, KindResumed}, {p.NoSequence, KindNoSequence}} {
-		if f.found {
-			all = append(all, f.kind)
-		}
-	}
-	return all
-}
+// Has reports whether k is one of the findings that apply to p.
+func (p *Process) Has(k Kind) bool { return slices.Contains(p.Findings, k) }
+
+// HasGaps reports whether Gaps and Jumps are known. They are not if several processes used the
+// process value, or if the counters do not count up.
+func (p *Process) HasGaps() bool { return !p.Has(KindSharedValue) && !p.Has(KindNoSequence) }
 
 // Report analyses the ids that have been read so far. It may be called again, for example
 // after reading another source. It returns an error if o.By is not one of [Intervals] or if
@@ -267,7 +255,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
 	for i := range t.faulty {
-		if p := c.process(t, &t.faulty[i], options.Name); len(p.Findings()) > 0 && !slices.ContainsFunc(r.TopProcesses, func(q Process) bool { return q.Value == p.Value }) {
+		if p := c.process(t, &t.faulty[i], options.Name); len(p.Findings) > 0 && !slices.ContainsFunc(r.TopProcesses, func(q Process) bool { return q.Value == p.Value }) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}
@@ -317,10 +305,14 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 	out := Process{
 		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
 		Gaps: p.gaps, Jumps: p.jumps, Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
-		Shared: p.found[shared].bits >= need, ClockStepped: p.found[stepped].bits >= need, Resumed: p.found[resumed].bits >= need,
-		NoSequence: p.found[noSequence].bits >= need, Doubt: t.doubtOf(p),
+		Doubt: t.doubtOf(p),
 	}
-	if out.Shared || out.NoSequence {
+	for f, of := range faultKinds {
+		if p.found[f].bits >= need {
+			out.Findings = append(out.Findings, of.kind)
+		}
+	}
+	if !out.HasGaps() {
 		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {

@@ -323,8 +323,8 @@ func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 			if p.Doubt != "" {
 				unjudged++
 			}
-			if p.Shared || p.ClockStepped || p.Resumed {
-				t.Errorf("seed %d: %s: process %s: shared %v, clock stepped %v, resumed %v", seed, s.kind, p.Value, p.Shared, p.ClockStepped, p.Resumed)
+			if p.Has(census.KindSharedValue) || p.Has(census.KindClockStep) || p.Has(census.KindResumed) {
+				t.Errorf("seed %d: %s: process %s: shared %v, clock stepped %v, resumed %v", seed, s.kind, p.Value, p.Has(census.KindSharedValue), p.Has(census.KindClockStep), p.Has(census.KindResumed))
 			}
 		}
 	}
@@ -345,7 +345,7 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 		name := fmt.Sprintf("%s, in order of _id %v", f.name, s.byID)
 		all[name]++
 		for _, p := range r.TopProcesses {
-			got := map[census.Kind]bool{census.KindClockStep: p.ClockStepped, census.KindSharedValue: p.Shared, census.KindResumed: p.Resumed}
+			got := map[census.Kind]bool{census.KindClockStep: p.Has(census.KindClockStep), census.KindSharedValue: p.Has(census.KindSharedValue), census.KindResumed: p.Has(census.KindResumed)}
 			faulty := value(p.Value) == s.faulty
 			if faulty && got[f.want] {
 				found[name]++
@@ -355,7 +355,7 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 				}
 			} else if faulty {
 				t.Logf("seed %d: not found: %s: %v, in doubt: %v", seed, s.kind, got, p.Doubt)
-				if p.Doubt != "" || p.ClockStepped || p.Shared || p.Resumed {
+				if p.Doubt != "" || p.Has(census.KindClockStep) || p.Has(census.KindSharedValue) || p.Has(census.KindResumed) {
 					said[name]++
 				}
 				continue // a fork of which few ids are left may look like a clock step
@@ -393,7 +393,7 @@ func TestGapsAreCountedWithinRuns(t *testing.T) {
 		healthy[1].play(s, m)
 		slices.SortStableFunc(s.stored, func(a, b stored) int { return a.id.Compare(b.id) })
 		p := s.report(t).TopProcesses[0]
-		if p.Shared || p.ClockStepped {
+		if p.Has(census.KindSharedValue) || p.Has(census.KindClockStep) {
 			t.Errorf("seed %d: %+v", seed, p)
 		}
 		if math.Abs(float64(p.Gaps-s.gaps)) > 0.05*float64(s.gaps) {

@@ -186,7 +186,7 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		for _, f := range []struct {
 			found bool
 			text  string
-		}{{p.ClockStepped, "stepped, "}, {p.Shared, "shared, "}, {p.Resumed, "resumed, "}, {p.NoSequence, "no-sequence, "}} {
+		}{{p.Has(census.KindClockStep), "stepped, "}, {p.Has(census.KindSharedValue), "shared, "}, {p.Has(census.KindResumed), "resumed, "}, {p.Has(census.KindNoSequence), "no-sequence, "}} {
 			if f.found {
 				got = f.text + got
 			}

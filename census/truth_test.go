@@ -173,15 +173,15 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		}
 		for _, w := range r.TopProcesses {
 			v := value(w.Value)
-			if w.ClockStepped != p.stepped[v] || w.Shared != p.shared[v] {
+			if w.Has(census.KindClockStep) != p.stepped[v] || w.Has(census.KindSharedValue) != p.shared[v] {
 				made := slices.DeleteFunc(slices.Clone(all), func(a process) bool { return a.value != v })
-				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Value, w.ClockStepped, w.Shared, p.stepped[v], p.shared[v], made)
+				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Value, w.Has(census.KindClockStep), w.Has(census.KindSharedValue), p.stepped[v], p.shared[v], made)
 			}
-			if w.Shared && (w.Gaps != 0 || w.Jumps != 0) {
+			if w.Has(census.KindSharedValue) && (w.Gaps != 0 || w.Jumps != 0) {
 				t.Errorf("seed %d: shared writer %s lacks %d ids, with %d jumps", seed, w.Value, w.Gaps, w.Jumps)
 			}
-			if missing, known := p.missing[v]; known && !w.Shared && w.Gaps != missing {
-				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Value, w.Gaps, missing, w.ClockStepped)
+			if missing, known := p.missing[v]; known && !w.Has(census.KindSharedValue) && w.Gaps != missing {
+				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Value, w.Gaps, missing, w.Has(census.KindClockStep))
 			}
 		}
 		checkExamples(t, r, p.ids)
@@ -386,8 +386,8 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is not found, but %v", kind, kinds(r))
 		} else if f := r.Findings[i]; fmt.Sprint(f.Count, " ", f.Kind.Counts()) != w.counts || f.Title == "" || f.Reason == "" {
 			t.Errorf("%s: %+v counts %s, want %s", kind, f, f.Kind.Counts(), w.counts)
-		} else if kind.Counts() == "processes" && !slices.Contains(r.TopProcesses[0].Findings(), kind) {
-			t.Errorf("%s: the process has %v: add a field of Process, and a row of its Findings, to report.go", kind, r.TopProcesses[0].Findings())
+		} else if kind.Counts() == "processes" && !slices.Contains(r.TopProcesses[0].Findings, kind) {
+			t.Errorf("%s: the process has %v", kind, r.TopProcesses[0].Findings)
 		}
 	}
 }

@@ -260,7 +260,7 @@ func (p page) process(c plot.Counts, one census.Process) g.Node {
 	if len(faults(one)) > 0 {
 		class = "bar wrong"
 	}
-	if one.Shared || one.NoSequence {
+	if !one.HasGaps() {
 		gaps = "gaps unknown"
 	}
 	facts := append([]string{phrase.Count(one.IDs, "id", "ids"), one.First.In(p.in).Format(time.DateOnly) + " to " + one.Last.In(p.in).Format(time.DateOnly), gaps}, notes(one)...)

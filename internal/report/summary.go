@@ -269,7 +269,7 @@ var findingTexts = map[census.Kind]string{
 
 // faults returns a short text for each finding about a process.
 func faults(p census.Process) []string {
-	return each.Of(p.Findings(), func(k census.Kind) string {
+	return each.Of(p.Findings, func(k census.Kind) string {
 		return cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " "))
 	})
 }

@@ -151,7 +151,7 @@ func (t *textWriter) processes(r *census.Report) {
 			said = append(said, p.Name)
 		}
 		gaps := humanize.Comma(p.Gaps)
-		if p.Shared || p.NoSequence {
+		if !p.HasGaps() {
 			gaps = "?"
 		}
 		rows = append(rows, []string{

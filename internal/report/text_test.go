@@ -40,8 +40,8 @@ func small() *census.Report {
 		},
 		TopProcesses: []census.Process{
 			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12},
-			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Shared: true, Jumps: 2},
-			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
+			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Findings: []census.Kind{census.KindSharedValue}, Jumps: 2},
+			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Findings: []census.Kind{census.KindClockStep, census.KindResumed}, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
 		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here", Examples: []census.Example{
 			{ID: objectid.MustParse("65920080b2b2b2b2b2000001"), Time: day(2), Position: census.Position{Source: "a.bson", Unit: "document", Number: 9}},

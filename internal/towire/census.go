@@ -97,10 +97,10 @@ func otherValues(o census.Other) wire.OtherValues {
 func censusProcess(p census.Process) wire.CensusProcess {
 	out := wire.CensusProcess{
 		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
-		ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
+		ClockStepped: p.Has(census.KindClockStep), Shared: p.Has(census.KindSharedValue), Resumed: p.Has(census.KindResumed), NoSequence: p.Has(census.KindNoSequence), Doubt: string(p.Doubt),
 		Timeline: each.Of(p.Timeline, func(n int64) int64 { return n }),
 	}
-	if !p.Shared && !p.NoSequence {
+	if p.HasGaps() {
 		out.Gaps, out.Jumps = &p.Gaps, &p.Jumps
 	}
 	return out
