@@ -123,6 +123,9 @@ const morePrompt = `Type "it" for more`
 // errMore is the error for output of mongosh that has only some of the documents.
 var errMore = errors.New(`the output of mongosh ends here with '` + morePrompt + `': write all documents, with .toArray() after find() or with mongoexport`)
 
+// errLeftOut is for an array as console.log() of Node and print() of mongosh write it.
+var errLeftOut = errors.New("the rest of an array is left out here, as '... more items' says: print it with EJSON.stringify(), or use mongoexport")
+
 // readJSON emits JSON documents from a stream without one document per line: the elements of
 // an array, or documents over several lines, or both.
 func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
@@ -191,6 +194,8 @@ func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, er
 	case len(rest) == 0:
 	case bytes.HasPrefix(rest, []byte(morePrompt)):
 		err = errMore
+	case bytes.HasPrefix(rest, []byte("... ")):
+		err = errLeftOut
 	default:
 		size, err = skipValue(rest, 0)
 		switch {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -47,18 +48,53 @@ func parseText(block []byte, b *Batch) {
 // maxCutRunes is how many bytes of characters may be cut off at the ends of a block.
 const maxCutRunes = 2 * (utf8.UTFMax - 1)
 
-// textParser returns the parser for a text. In a dump of mysqldump, ids of binary columns are
-// bytes, which are not text. The parser adds a problem if a block has such bytes.
-func textParser(s *Input) blockParser {
-	if head := s.text.Head; !bytes.Contains(head, []byte("-- MySQL dump ")) && !bytes.Contains(head, []byte("-- MariaDB dump ")) {
-		return parseText
+// unread are values that programs write among text, and in which ids cannot be found.
+var unread = []struct {
+	marks   []string // one of them is at the beginning of what the program writes
+	in      func(block []byte) bool
+	problem string
+}{
+	{
+		[]string{"-- MySQL dump ", "-- MariaDB dump "},
+		func(block []byte) bool { return len(block)-len(bytes.ToValidUTF8(block, nil)) > maxCutRunes },
+		"binary values, in which no ids can be found: repeat mysqldump with --hex-blob",
+	},
+	{
+		[]string{`"__CURSOR"`, blob},
+		hasUnreadMessage,
+		"messages as blobs, lists of bytes or null, in which no ids can be found: repeat journalctl with -a -o verbose",
+	},
+}
+
+// blob is the end of what journalctl writes for a message with control characters, such as colours.
+const blob = "B blob data]"
+
+// hasUnreadMessage reports whether journalctl wrote a blob or, in JSON, a list of bytes instead of a
+// message with control characters, or null instead of a long message.
+func hasUnreadMessage(block []byte) bool {
+	has := bytes.Contains(block, []byte(blob))
+	for more := true; more && !has; {
+		_, block, more = bytes.Cut(block, []byte(`"MESSAGE"`))
+		value := bytes.TrimLeft(block, " :")
+		has = bytes.HasPrefix(value, []byte("[")) || bytes.HasPrefix(value, []byte("null"))
 	}
-	return func(block []byte, b *Batch) {
-		parseText(block, b)
-		if len(block)-len(bytes.ToValidUTF8(block, nil)) > maxCutRunes {
-			b.addProblem(0, "binary values, in which no ids can be found: repeat mysqldump with --hex-blob")
+	return has
+}
+
+// textParser returns the parser for a text. The parser adds a problem if a block has values that
+// are unread.
+func textParser(s *Input) blockParser {
+	for _, u := range unread {
+		if !slices.ContainsFunc(u.marks, func(mark string) bool { return bytes.Contains(s.text.Head, []byte(mark)) }) {
+			continue
+		}
+		return func(block []byte, b *Batch) {
+			if parseText(block, b); u.in(block) {
+				b.addProblem(0, "%s", u.problem)
+			}
 		}
 	}
+	return parseText
 }
 
 // isHex is true for the hexadecimal digits.
