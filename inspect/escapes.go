@@ -94,11 +94,8 @@ func bracketed(text string, at int) (m Match, ok bool) {
 // softBreak returns the ObjectId that is divided by a soft line break of quoted-printable, which is
 // "=" at the end of a line. The break is directly before or after the digits text[from:to].
 func softBreak(text string, from, to int) (m Match, ok bool) {
-	if to < len(text) && text[to] == '=' {
-		m, ok = broken(text, to)
-	}
-	for at := from - 1; !ok && at >= 0 && at >= from-3 && is(text[at], inBroken) && !is(text[at], inDigits); at-- {
-		if text[at] == '=' {
+	for _, at := range [...]int{to, from - 1, from - 2, from - 3} {
+		if at >= 0 && at < len(text) && text[at] == '=' && !ok {
 			m, ok = broken(text, at)
 		}
 	}

@@ -136,20 +136,17 @@ var (
 	// classes holds the classes of each character.
 	classes [256]uint8
 
-	// finders[n] are the find functions of the forms whose length is n.
-	finders [32][]func(text string, from, to int) (Match, bool)
+	// finders[n] are the forms whose length is n.
+	finders [32][]*form
 )
 
 func init() {
 	const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	sets := []string{lettersAndDigits, lettersAndDigits + "-:.[]", hexDigits, hexDigits + "=\r\n"}
-	for _, f := range forms {
-		if f.characters != "" {
-			sets = append(sets, f.characters)
-		}
-		if f.find != nil {
-			finders[f.length] = append(finders[f.length], f.find)
-		}
+	for i := 1; i < len(forms); i++ { // ObjectIds are found by idIn
+		f := &forms[i]
+		sets = append(sets, f.characters)
+		finders[f.length] = append(finders[f.length], f)
 	}
 	for bit, characters := range sets {
 		for _, c := range []byte(characters) {
@@ -194,8 +191,11 @@ func (s *search) word(from, to int) {
 	if len(s.matches) > before || to-from >= len(finders) {
 		return
 	}
-	for _, find := range finders[to-from] {
-		if m, ok := find(s.text, from, to); ok {
+	for _, f := range finders[to-from] {
+		if f.word != nil && !f.word.Get().MatchString(s.text[from:to]) {
+			continue
+		}
+		if m, ok := f.find(s.text, from, to); ok {
 			s.add(m)
 			return
 		}

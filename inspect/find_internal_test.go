@@ -30,6 +30,9 @@ func slowFind(s string) (matches []Match) {
 			if f.find == nil || f.length != m[1]-m[0] || len(matches) > before {
 				continue
 			}
+			if f.word != nil && !f.word.Get().MatchString(s[m[0]:m[1]]) {
+				continue
+			}
 			if p, ok := f.find(s, m[0], m[1]); ok && (len(matches) == 0 || matches[len(matches)-1].End <= p.Start) {
 				matches = append(matches, p)
 			}

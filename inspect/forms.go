@@ -6,21 +6,22 @@ import (
 
 // form is a form of ids that [Find] finds in any text. An id in this form has at least 23 of the
 // characters in a row. Among them are exactly length letters and digits in a row, text[from:to],
-// with which find is called.
+// with which find is called if word matches them.
 type form struct {
 	name       string
 	characters string
 	length     int
+	word       *pattern.Late // nil: any
 	find       func(text string, from, to int) (m Match, ok bool)
 }
 
 // forms are all forms. If a word matches several forms, the first one counts.
 var forms = [...]form{
 	{name: "ObjectId"}, // of the class inDigits, and found by idIn
-	{"UUID", hexDigits + "-", 12, findUUID},
-	{"ULID in capitals", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 26, findULID},
-	{"TypeID", "0123456789abcdefghjkmnpqrstvwxyz", 26, findTypeID},
-	{"gpid", "0123456789abcdefABCDEF:.[]", 16, findGPID}, // the start time, between the address and the pid
+	{"UUID", hexDigits + "-", 12, nil, findUUID},
+	{"ULID in capitals", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 26, pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`), matchAt},
+	{"TypeID", "0123456789abcdefghjkmnpqrstvwxyz", 26, pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`), findTypeID},
+	{"gpid", "0123456789abcdefABCDEF:.[]", 16, nil, findGPID}, // the start time, between the address and the pid
 }
 
 var (
@@ -29,10 +30,8 @@ var (
 	// the 24 digits are not an ObjectId.
 	guidStart = pattern.Of(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
 
-	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
-	typeIDSuffix   = pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
-	typeIDPrefix   = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
-	gpidForm       = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
+	typeIDPrefix = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
+	gpidForm     = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
 )
 
 func matchAt(text string, from, to int) (Match, bool) { return Match{from, to, text[from:to]}, true }
@@ -59,18 +58,8 @@ func findUUID(text string, from, to int) (m Match, ok bool) {
 	return matchAt(text, id, to)
 }
 
-func findULID(text string, from, to int) (m Match, ok bool) {
-	if !ulidInCapitals.Get().MatchString(text[from:to]) {
-		return m, false
-	}
-	return matchAt(text, from, to)
-}
-
 // findTypeID is called with the characters after the prefix.
 func findTypeID(text string, from, to int) (m Match, ok bool) {
-	if !typeIDSuffix.Get().MatchString(text[from:to]) {
-		return m, false
-	}
 	prefix := typeIDPrefix.Get().FindStringSubmatch(text[max(from-66, 0):from])
 	if prefix == nil {
 		return m, false

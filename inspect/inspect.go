@@ -61,10 +61,7 @@ var thisHost = sync.OnceValue(func() []string {
 })
 
 func (o *Options) withDefaults() Options {
-	var out Options
-	if o != nil {
-		out = *o
-	}
+	out := *cmp.Or(o, new(Options))
 	if out.Now == nil {
 		out.Now = time.Now
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,12 +18,10 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// notation is a way in which programs write one id. [Scan], [ParseObjectID] and a census read the
+// notation is a way in which programs write one id; docs/reference/notations.md has examples. [Scan], [ParseObjectID] and a census read the
 // notations of the table, alone and as the _id of a document. If a text is in several notations,
 // the first one counts.
 type notation struct {
-	examples []string
-
 	// word matches the id with what is written around it. It has one group, which is the id or, if
 	// decode is not nil, what decode decodes.
 	word   *pattern.Late
@@ -33,60 +33,29 @@ type notation struct {
 	ofMembers func(values []string) (id string, err error)
 }
 
-// call is how shells and drivers call a constructor, up to the quotes of the id.
-const call = `#?(?:new\s+)?(?:[A-Za-z_]+(?:\.|::|\\))*(?i:Object_?Id|UUID|MongoId)(?:Hex|FromHex|[.:]+\w+!?)?[(<]\s*`
-
 var notations = [...]notation{
-	{
-		examples: []string{`ObjectId("` + anID + `")`, `new ObjectId('` + anID + `')`, `ObjectId(` + anID + `)`, `bson.ObjectIdHex("` + anID + `")`, `ObjectID("` + anID + `")`, `BSON::ObjectId('` + anID + `')`, `#BSON.ObjectId<` + anID + `>`, `new MongoDB\BSON\ObjectId("` + anID + `")`, `mongoose.Types.ObjectId("` + anID + `")`, `ObjectId.createFromHexString("` + anID + `")`},
-		word:     pattern.Of(`^` + call + "[\"'`]?([^\"'`()<>]*?)[\"'`]?" + `\s*[)>]$`),
-	},
-	{
-		examples: []string{`{"$oid":"` + anID + `"}`, `"$oid": "` + anID + `"`, `{"$id":"` + anID + `"}`, `{"oid":"` + anID + `"}`, `{"$uuid":"` + aUUID + `"}`, `{"$numberLong":"175928847299117063"}`, `[oid] => ` + anID},
-		word:     pattern.Of(`^\{?\s*["'\[]?(?:\$?oid|\$id|\$uuid|\$numberLong)["'\]]?\s*(?::|=>)\s*["']?([^"'\s]*)["']?\s*\}?$`),
-	},
-	{examples: []string{`\x` + anID, `0x` + anID, `x'` + anID + `'`, `X'` + anID + `'`}, word: pattern.Of(`^(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?$`)},
-	{examples: []string{`<Buffer ` + hexBytes + `>`, hexBytes, "50:7f:1f:77:bc:f8:6c:d7:99:43:90:11"}, word: pattern.Of(`^(?:<Buffer )?([0-9a-fA-F]+(?:[ :][0-9a-fA-F]+)+)>?$`), decode: bytesInHex},
-	{
-		examples: []string{`[80,127,31,119,188,248,108,215,153,67,144,17]`, `[80, 127, 31, 119, -68, -8, 108, -41, -103, 67, -112, 17]`, `[80 127 31 119 188 248 108 215 153 67 144 17]`, `bson.ObjectID{0x50, 0x7f, 0x1f, 0x77, 0xbc, 0xf8, 0x6c, 0xd7, 0x99, 0x43, 0x90, 0x11}`, "Uint8Array(12) [\n   80, 127, 31, 119, 188,\n  248, 108, 215, 153,  67,\n  144,  17\n]"},
-		word:     pattern.Of(`^(?:[\w.]*(?:\(12\))?(?: \[Uint8Array\])? ?(?:\[\d*\]byte)?[\[{])?\s*((?:` + aByte + `[,\s]+)+` + aByte + `),?\s*[\]}]?$`), decode: bytesInList,
-	},
-	{examples: []string{`BinData(0,"UH8fd7z4bNeZQ5AR")`, `Binary.createFromBase64('UH8fd7z4bNeZQ5AR', 0)`}, word: pattern.Of(`^(?:BinData\(\s*\d+,\s*|Binary\.createFromBase64\()["']([0-9A-Za-z+/=]+)["'](?:,\s*\d+\s*)?\)$`), decode: inBase64},
-	{examples: []string{`b'P\x7f\x1fw\xbc\xf8l\xd7\x99C\x90\x11'`}, word: pattern.Of(`^b["'](.+)["']$`), decode: bytesOfPython},
-	{examples: []string{anID, `"` + anID + `"`, `'` + anID + `'`, "`" + anID + "`"}, word: pattern.Of(`^["'\[]*(` + "[^ \t\"'`(){}\\[\\]:/=,]*" + `)["'\]]*$`)},
-	{
-		examples: []string{`{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}`, `{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}`, `{"$binary":"UH8fd7z4bNeZQ5AR","$type":"00"}`},
-		members:  "base64 subtype", ofMembers: binaryData,
-	},
-	{
-		examples: []string{`{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}`, `{"_bsontype":"ObjectID","id":{"type":"Buffer","data":[80,127,31,119,188,248,108,215,153,67,144,17]}}`},
-		members:  "type data", ofMembers: bytesOfType,
-	},
-	{examples: []string{`ObjectID { _bsontype: 'ObjectID', id: <Buffer ` + hexBytes + `> }`}, members: "_bsontype data", ofMembers: bytesOfType},
-	{
-		examples: []string{`{"buffer":{"0":80,"1":127,"2":31,"3":119,"4":188,"5":248,"6":108,"7":215,"8":153,"9":67,"10":144,"11":17}}`},
-		members:  "0 1 2 3 4 5 6 7 8 9 10 11", ofMembers: func(values []string) (string, error) { return bytesInList(strings.Join(values, ",")), nil },
-	},
-	{
-		examples: []string{
-			`{"timestamp":1350508407,"machineIdentifier":12384364,"processIdentifier":-10343,"counter":4427793,"time":1350508407000,"date":1350508407000,"timeSecond":1350508407}`,
-			`{"timestamp":1350508407,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343}`, `{"Timestamp":1350508407,"Machine":12384364,"Pid":-10343,"Increment":4427793,"CreationTime":"2012-10-17T21:13:27Z"}`,
-		},
-		members: "timestamp machine process counter", ofMembers: integers(32, 24, 16, 24),
-	},
-	{
-		examples: []string{`{"new":false,"timeSecond":1350508407,"machine":-1124569897,"inc":-1723625455,"time":1350508407000}`, `{"_time":1350508407,"_machine":-1124569897,"_inc":-1723625455,"_new":false}`},
-		members:  "timesecond machine counter", ofMembers: integers(32, 32, 32),
-	},
-	{examples: []string{`{"timestamp":1350508407,"date":"2012-10-17T21:13:27.000+00:00"}`}, members: "timestamp date", ofMembers: timeAlone},
+	// What shells and drivers print.
+	{word: pattern.Of(`^#?(?:new\s+)?(?:[A-Za-z_]+(?:\.|::|\\))*(?i:Object_?Id|UUID|MongoId)(?:Hex|FromHex|[.:]+\w+!?)?[(<]\s*` + "[\"'`]?([^\"'`()<>]*?)[\"'`]?" + `\s*[)>]$`)},
+	{word: pattern.Of(`^\{?\s*["'\[]?(?:\$?oid|\$id|\$uuid|\$numberLong)["'\]]?\s*(?::|=>)\s*["']?([^"'\s]*)["']?\s*\}?$`)},
+	{word: pattern.Of(`^(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?$`)},
+	// Bytes.
+	{word: pattern.Of(`^(?:<Buffer )?([0-9a-fA-F]+(?:[ :][0-9a-fA-F]+)+)>?$`), decode: bytesInHex},
+	{word: pattern.Of(`^(?:[\w.]*(?:\(12\))?(?: \[Uint8Array\])? ?(?:\[\d*\]byte)?[\[{])?\s*((?:` + aByte + `[,\s]+)+` + aByte + `),?\s*[\]}]?$`), decode: bytesInList},
+	{word: pattern.Of(`^(?:BinData\(\s*\d+,\s*|Binary\.createFromBase64\()["']([0-9A-Za-z+/=]+)["'](?:,\s*\d+\s*)?\)$`), decode: inBase64},
+	{word: pattern.Of(`^b["'](.+)["']$`), decode: bytesOfPython},
+	// Any other word.
+	{word: pattern.Of(`^["'\[]*(` + "[^ \t\"'`(){}\\[\\]:/=,]*" + `)["'\]]*$`)},
+	// Objects.
+	{members: "base64 subtype", ofMembers: binaryData},
+	{members: "type data", ofMembers: bytesOfType},
+	{members: "_bsontype data", ofMembers: bytesOfType},
+	{members: "0 1 2 3 4 5 6 7 8 9 10 11", ofMembers: bytesOfNumbers},
+	{members: "timestamp machine process counter", ofMembers: integers(32, 24, 16, 24)},
+	{members: "timesecond machine counter", ofMembers: integers(32, 32, 32)},
+	{members: "timestamp date", ofMembers: timeAlone},
 }
 
 const (
-	// The id of the examples, which is the one of MongoDB's documentation, and a UUID.
-	anID     = "507f1f77bcf86cd799439011"
-	aUUID    = "c232ab00-9414-11ec-b3c8-9f6bdeced846"
-	hexBytes = "50 7f 1f 77 bc f8 6c d7 99 43 90 11"
-
 	aByte = `-?[0-9][0-9a-fA-Fx]*` // a regular expression
 
 	longestWord     = 150 // of the notations that are matched as a word
@@ -138,18 +107,13 @@ var otherNames = map[string]string{
 
 // members has the names of all members in the table, and their other names.
 var members = sync.OnceValue(func() *memberNames {
-	var m memberNames
-	names := map[string]bool{"$oid": true, "oid": true, "$id": true, "$uuid": true, "$numberlong": true} // words
-	for name := range otherNames {
-		names[name] = true
-	}
+	all := slices.AppendSeq([]string{"$oid oid $id $uuid $numberlong", moreMembers}, maps.Keys(otherNames)) // first those of words
 	for _, n := range notations {
-		for name := range strings.FieldsSeq(n.members + moreMembers) {
-			names[name] = true
-		}
+		all = append(all, n.members)
 	}
-	m.names = names
-	for name := range names {
+	m := memberNames{names: map[string]bool{}}
+	for name := range strings.FieldsSeq(strings.Join(all, " ")) {
+		m.names[name] = true
 		m.lengths[name[0]|' '] |= 1 << len(name)
 	}
 	return &m
@@ -267,6 +231,10 @@ func bytesInList(s string) string {
 func bytesOfPython(s string) string {
 	raw, err := strconv.Unquote(`"` + strings.NewReplacer(`\'`, "'", `"`, `\"`).Replace(s) + `"`)
 	return plausible([]byte(raw), err)
+}
+
+func bytesOfNumbers(values []string) (string, error) {
+	return bytesInList(strings.Join(values, ",")), nil
 }
 
 // bytesOfType returns the ObjectId with the type and the bytes in values.

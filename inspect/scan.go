@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // Found is an id that [Scan] or [FindAll] found in a text.
@@ -145,7 +147,7 @@ func (s *scanner) piece() []result {
 	}
 	s.started = true
 	s.restOfLine()
-	for isOpenList(s.buf) && s.err == nil {
+	for s.err == nil && len(s.buf) < longestNotation && openList.Get().Match(s.buf) {
 		s.restOfLine()
 	}
 	if s.depth > 0 { // [ ObjectId("...") ] on one line
@@ -154,14 +156,8 @@ func (s *scanner) piece() []result {
 	return s.inText(line)
 }
 
-// isOpenList reports whether line ends within a list of bytes as Node prints it over several lines.
-func isOpenList(line []byte) bool {
-	if end := bytes.TrimRight(line, "\r\n"); len(line) >= longestNotation || !bytes.HasSuffix(end, []byte("[")) && !bytes.HasSuffix(end, []byte(",")) {
-		return false
-	}
-	at := bytes.LastIndex(line, []byte("Array"))
-	return at >= 0 && bytes.LastIndexByte(line, '[') > max(bytes.LastIndexByte(line, ']'), at)
-}
+// openList matches a line that ends within a list of bytes as Node prints it over several lines.
+var openList = pattern.Of(`Array[^\[\]]*\[(?:[^\]]*,)?\s*$`)
 
 // opens reports whether the bracket that was just read begins an array of documents or of
 // words. Otherwise it is part of a line.
