@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,5 +172,33 @@ func TestCensusOfServerFolder(t *testing.T) {
 	}
 	if got := oid(t, "", "census", folder); got.code != exitFailed || got.err != "oid: "+data+want || !strings.Contains(got.out, "\nids         1 ObjectId\n") {
 		t.Errorf("beside an export: exit code %d: %s%s", got.code, got.out, got.err)
+	}
+}
+
+// TestCensusFollowsLinks reads a folder through a link, with links to folders in it: to another folder,
+// to one that is read anyway, and in a circle.
+func TestCensusFollowsLinks(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string) {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(objectid.New().String()), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("dump/shop/orders.txt")
+	write("old/users.txt")
+	for link, to := range map[string]string{"link": "dump", "dump/latest": "shop", "dump/old": "../old", "dump/shop/old": "../../old", "old/dump": "../dump", "old/self": "."} {
+		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"dump", "link"} {
+		var got []string
+		for _, s := range censusOf(t, filepath.Join(folder, name)).Sources {
+			got = append(got, fmt.Sprint(s.Collection, s.IDs))
+		}
+		if want := []string{"old/users1", "shop/orders1"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

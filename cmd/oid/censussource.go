@@ -195,12 +195,15 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 // Every file is a collection, which is named after the path of the file within the folder,
 // without the ending. With Grep all files belong to one collection without a name. If format is
 // Auto or BSON, mongodump wrote the .bson files, as DATABASE/COLLECTION.bson, and what it writes
-// beside them is skipped. Files and folders whose names begin with a dot are skipped.
+// beside them is skipped. Files and folders whose names begin with a dot are skipped. Links to folders
+// are followed, except to where everything is read anyway.
 func folderParts(folder string, format census.Format) ([]part, error) {
 	var files []part
+	var followed []string // real paths
 	isDump := format == census.FormatAuto || format == census.FormatBSON
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != folder; {
+	var read fs.WalkDirFunc
+	read = func(path string, entry fs.DirEntry, err error) error {
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && !strings.HasSuffix(path, "/"); {
 		case err != nil:
 			return err
 		case hidden && entry.IsDir():
@@ -209,7 +212,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 			// This is the data folder of a MongoDB server. One of its files is enough to say so.
 			catalog := filepath.Join(path, "_mdb_catalog.wt")
 			if _, err := os.Stat(catalog); err == nil {
-				files = append(files, part{name: path, size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return os.Open(catalog) }})
+				files = append(files, part{name: filepath.Clean(path), size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return os.Open(catalog) }})
 				return fs.SkipDir
 			}
 			return nil
@@ -217,7 +220,15 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 			return nil
 		}
 		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
+		switch {
+		case err == nil && info.IsDir():
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil || slices.ContainsFunc(followed, func(other string) bool { return isWithin(other, real) }) {
+				return err
+			}
+			followed = append(followed, real)
+			return filepath.WalkDir(path+"/", read) // with a slash, it reads where the link leads
+		case err != nil || !info.Mode().IsRegular():
 			return err
 		}
 		p := part{
@@ -233,11 +244,22 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		}
 		files = append(files, p)
 		return nil
-	})
+	}
+	root, err := filepath.EvalSymlinks(folder)
+	if err == nil {
+		followed = []string{root}
+		err = filepath.WalkDir(folder+"/", read)
+	}
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("the folder %s has no files to read", folder)
 	}
 	return files, err
+}
+
+// isWithin reports whether path is folder or in it.
+func isWithin(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // dumpCollection returns the collection of a file that mongodump wrote, or "" for other files.

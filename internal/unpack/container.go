@@ -128,6 +128,9 @@ func (m *members) tar() error {
 		if err != nil {
 			return fmt.Errorf("unpack: tar: the files from here on are not read: %w", err)
 		}
+		if head, _ := m.content.Peek(len(pgDump)); h.Name == "toc.dat" && string(head) == pgDump { // pg_dump -Ft
+			return m.options().Known(head, false)
+		}
 		switch h.Typeflag {
 		case tar.TypeDir, tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeXGlobalHeader, volume, listing:
 			continue
@@ -156,6 +159,11 @@ func (zeros) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// options are for refusing the container. Commands read it only when it is decompressed.
+func (m *members) options() *Options {
+	return &Options{Name: Plain(cmp.Or(m.path, m.Name)), Then: m.Then}
+}
+
 // zip reads the members of a zip.
 func (m *members) zip() error {
 	in, size, done, err := m.readerAt()
@@ -170,7 +178,7 @@ func (m *members) zip() error {
 	}
 	directory.left = math.MaxInt64
 	r.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	o := &Options{Name: cmp.Or(m.path, m.Name), Then: m.Then}
+	o := m.options()
 	if slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" }) {
 		return o.refusal(binary{name: "an Excel file", command: "xlsx2csv FILE"})
 	}

@@ -20,6 +20,7 @@ var binaries = []binary{
 	{name: "Avro", magic: "Obj\x01", command: python("fastavro", "(r['_id'] for r in m.reader(open('FILE', 'rb')))")},
 	{name: "ORC", magic: "ORC", command: arrow("orc")},
 	{name: "Arrow", magic: "ARROW1\x00", command: arrow("feather")},
+	{name: "an Arrow stream", magic: "\xff\xff\xff\xff???\x00\x10\x00\x00\x00", command: python("pyarrow.ipc", "m.open_stream(open('FILE', 'rb')).read_all()['_id'].to_pylist()")},
 	{name: "an Excel file of before 2007", magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", command: "xls2csv FILE"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", command: bsdtar},
 	{name: "rar", magic: "Rar!\x1a\x07", command: bsdtar},
@@ -27,8 +28,9 @@ var binaries = []binary{
 	{name: "lzip", magic: "LZIP", command: "lzip -dc FILE"},
 	{name: "lzma", magic: "\x5d\x00\x00??\xff\xff\xff\xff\xff\xff\xff\xff", command: "xz -dc FILE"},
 	{name: "a cpio archive", magic: "0707", command: bsdtar},
-	{name: "a dump of pg_dump", magic: "PGDMP", command: "pg_restore -f - FILE", grep: true},
+	{name: "a dump of pg_dump", magic: pgDump, command: "pg_restore -f - FILE", grep: true},
 	{name: "PDF", magic: "%PDF-", command: "pdftotext FILE -", grep: true},
+	{name: "an SQLite database; give its path, as in oid census FILE", magic: "SQLite format 3\x00"}, // https://sqlite.org/fileformat.html
 	{name: "a file of COPY in PostgreSQL's binary format; repeat COPY with FORMAT csv", magic: "PGCOPY\n\xff"},
 	{name: "a journal of systemd", magic: "LPKSHHRH", command: "journalctl --file FILE -a -o verbose", grep: true},
 	{name: dumpOfRedis, magic: "REDIS0", command: "redis-cli --scan", grep: true},
@@ -62,6 +64,8 @@ const (
 	dumpOfRedis  = "a dump of Redis, which only a server reads: start redis-server --dir FOLDER --dbfilename NAME, then read its keys or its values"
 	notGzip      = "encrypted or damaged: it begins like gzip, but its header is wrong; compare its size and checksum with the original, or decrypt it first"
 )
+
+const pgDump = "PGDMP"
 
 const iconv = "iconv -f UTF-16 -t UTF-8 FILE"
 

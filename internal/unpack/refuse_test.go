@@ -82,7 +82,8 @@ func TestRefusedTables(t *testing.T) {
 	)
 	write := map[string]string{
 		"Parquet": table + `import pyarrow.parquet as m; m.write_table(t, "%[4]s")`, "ORC": table + `import pyarrow.orc as m; m.write_table(t, "%[4]s")`, "Arrow": table + `import pyarrow.feather as m; m.write_feather(t, "%[4]s")`,
-		"Avro": `import fastavro as m; m.writer(open("%[4]s", "wb"), {"type": "record", "name": "d", "fields": [{"name": "_id", "type": %[3]s}]}, [{"_id": %[1]s}])`,
+		"an Arrow stream": table + `w = pa.ipc.new_stream("%[4]s", t.schema); w.write_table(t); w.close()`,
+		"Avro":            `import fastavro as m; m.writer(open("%[4]s", "wb"), {"type": "record", "name": "d", "fields": [{"name": "_id", "type": %[3]s}]}, [{"_id": %[1]s}])`,
 	}
 	folder, wants, script := t.TempDir(), map[string]string{}, ""
 	for format, write := range write {
@@ -156,6 +157,18 @@ func TestEncrypted(t *testing.T) {
 			t.Errorf("%s: %s writes %q", test[0], command, out)
 		}
 	}
+}
+
+// A dump of pg_dump -Ft is a tar whose members are not read one by one; other tars may have a file
+// with the same name.
+func TestRefusedTar(t *testing.T) {
+	folder := t.TempDir()
+	packed := shell(t, folder, "printf 'PGDMP\\1\\16' > toc.dat; echo 507f1f77bcf86cd799439011 > 3342.dat; tar cz toc.dat 3342.dat")
+	wantError(t, "pg_dump -Ft", packed, "", "a dump of pg_dump; type: pg_restore -f - F | ")
+	if contents, _ := walk(bytes.NewReader(packed), unpack.Options{}); len(contents) > 0 {
+		t.Errorf("read %v", contents)
+	}
+	check(t, "another tar", bytes.NewReader(shell(t, folder, "echo contents > toc.dat; tar c toc.dat")), map[string]string{"toc.dat": "contents\n"})
 }
 
 // A dump of pg_dump may be a folder, which pg_restore reads, not its file toc.dat.

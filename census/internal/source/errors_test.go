@@ -92,7 +92,7 @@ func TestErrorsNameTheEncoding(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"\x89PNG\x01\n" + ids:                             "",
-		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "this is an SQLite database; give its path, as in oid census FILE",
+		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "it is an SQLite database; give its path, as in oid census FILE",
 	} {
 		_, err := read(t, strings.NewReader(text), nil)
 		if !errors.Is(err, census.ErrFormat) || strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), want) {

@@ -99,9 +99,6 @@ var (
 	ErrEmpty = unpack.ErrEmpty
 )
 
-// sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
-const sqliteMagic = "SQLite format 3\x00"
-
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
@@ -117,9 +114,6 @@ func firstLine(data []byte) []byte {
 
 // detect returns the format of a source that begins with data.
 func (o *Options) detect(data []byte) (string, error) {
-	if bytes.HasPrefix(data, []byte(sqliteMagic)) {
-		return Auto, fmt.Errorf("%w: this is an SQLite database; give its path, as in oid census FILE", ErrFormat)
-	}
 	if err := o.Known(data, looksLikeBSON(data)); err != nil {
 		return Auto, err
 	}

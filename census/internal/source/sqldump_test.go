@@ -27,6 +27,8 @@ func TestDumpOfMariaDB(t *testing.T) {
 		{"shop texts", 40000, false},
 		{"shop", 40000, true},
 		{"--skip-extended-insert shop bytes", 0, true},
+		{"--xml shop texts bytes", 40000, true},
+		{"--xml --hex-blob shop", 80000, false},
 	} {
 		args := append(client[1:len(client)-1:len(client)-1], "--default-character-set=utf8mb4")
 		text := testenv.Run(t, exec.Command(dump, append(args, strings.Fields(test.args)...)...))

@@ -55,7 +55,7 @@ var unread = []struct {
 	problem string
 }{
 	{
-		[]string{"-- MySQL dump ", "-- MariaDB dump "},
+		[]string{"-- MySQL dump ", "-- MariaDB dump ", "<mysqldump "}, // the last one is of --xml
 		func(block []byte) bool { return len(block)-len(bytes.ToValidUTF8(block, nil)) > maxCutRunes },
 		"binary values, in which no ids can be found: repeat mysqldump with --hex-blob",
 	},
