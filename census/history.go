@@ -7,10 +7,10 @@ import (
 )
 
 // history counts the different ids of a collection by minute, and its gaps by hour. Seventeen
-// years have 9 million minutes, so the goroutines of an analysis share the minutes.
+// years have 9 million minutes, so the goroutines of an analysis share them.
 type history struct {
 	from    uint32  // first second, at the start of an hour
-	minutes []int32 // different ids in each minute; changed by several goroutines
+	minutes []int32 // different ids in each minute
 	gaps    []int64 // gaps in each hour
 
 	latest  int   // the minute of the latest ids, see flush
@@ -29,10 +29,8 @@ func newHistory(r secondRange) *history {
 
 const secondsPerHour = 60 * 60
 
-// fork returns a history without gaps that shares the minutes of h, for another goroutine.
-func (h *history) fork() *history {
-	return &history{from: h.from, minutes: h.minutes, gaps: make([]int64, len(h.gaps))}
-}
+// fork returns a history for another goroutine, which shares the minutes and the gaps of h.
+func (h *history) fork() *history { return &history{from: h.from, minutes: h.minutes, gaps: h.gaps} }
 
 // holds reports whether the second is within the history.
 func (h *history) holds(second uint32) bool {
@@ -70,15 +68,8 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	a, b := int64(from-h.from)/secondsPerHour, int64(to-h.from)/secondsPerHour
 	for i := a; i <= b; i++ {
 		share := n / (b - i + 1)
-		h.gaps[i] += share
+		atomic.AddInt64(&h.gaps[i], share)
 		n -= share
-	}
-}
-
-// merge adds the gaps of a fork of h.
-func (h *history) merge(other *history) {
-	for i := range other.gaps {
-		h.gaps[i] += other.gaps[i]
 	}
 }
 

@@ -245,7 +245,6 @@ func (t *tally) merge(other *tally) {
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
 	t.faulty = append(t.faulty, other.faulty[:min(len(other.faulty), maxSuspects-len(t.faulty))]...)
-	t.history.merge(other.history)
 	t.broken += other.broken
 	t.suspects.merge(&other.suspects)
 	t.processes += other.processes

@@ -205,14 +205,10 @@ func atMost(n float64) float64 { return n + 3*math.Sqrt(n) }
 func (s *scan) evidence(left leftOut) string {
 	possible, _ := s.possible.sum(1)
 	impossible, _ := s.impossible.sum(1)
-	var early int64
-	for _, n := range s.impossible[:earliest>>24+1] {
-		early += n
-	}
-	text := fmt.Sprintf("%s a process value that no other id has: the times of %s are before 2009, of %s in the future, of %s in between.",
-		phrase.Count(possible+impossible, "id has", "ids have"), humanize.Comma(early), humanize.Comma(impossible-early), humanize.Comma(possible))
+	text := fmt.Sprintf("%s a process value that no other id has; the times of %s are before 2009 or in the future.",
+		phrase.Count(possible+impossible, "id has", "ids have"), humanize.Comma(impossible))
 	if left == leaveImpossible {
-		text += fmt.Sprintf(" About %s of those in between are random as well, but it cannot be told which.", humanize.Comma(int64(math.Ceil(s.random()))))
+		text += fmt.Sprintf(" About %s of the others are random as well, but it cannot be told which.", humanize.Comma(int64(math.Ceil(s.random()))))
 	}
 	return text
 }

@@ -1,10 +1,12 @@
 package census_test
 
 import (
-	"context"
+	"bytes"
 	"strings"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/objectid"
@@ -63,10 +65,22 @@ func TestUnjudged(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
+	// Only one column of a table is read.
+	c := census.New(nil)
+	row, err := bson.Marshal(bson.D{{Key: "_id", Value: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ReadLive(t.Context(), census.Live{Name: "table", IsTable: true}, bytes.NewReader(row)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Report(nil); err != nil || r.Unjudged.String() != "no id in 1 row" {
+		t.Errorf("a table: %v, %v", r.Unjudged, err)
+	}
 	// Ids outside the range were judged, and an empty source has none to judge.
 	for name, text := range map[string]string{"outside": id + "1\n", "no documents": "[]"} {
 		c := census.New(&census.Options{Range: objectid.Since(time.Unix(1_900_000_000, 0))})
-		if err := c.ReadLive(context.Background(), census.Live{Name: "empty"}, strings.NewReader("")); err != nil {
+		if err := c.ReadLive(t.Context(), census.Live{Name: "empty"}, strings.NewReader("")); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Read(t.Context(), "source", strings.NewReader(text)); err != nil {
