@@ -81,8 +81,8 @@ var allowed = map[string][]string{
 	"internal/agent":                {"registry", "objectid", "gpid", "store"},
 	"internal/odds":                 {"internal/timerange"},
 	"cmd/oid/internal/job":          {"internal/backoff"},
-	"cmd/oid/internal/documents":    {"census", "store"},
-	"cmd/oid/internal/table":        {"inspect", "objectid", "internal/causes", "internal/each"},
+	"cmd/oid/internal/documents":    {"census"},
+	"cmd/oid/internal/table":        {"inspect", "objectid", "internal/causes", "internal/each", "internal/pattern"},
 	"site":                          {"inspect", "internal/query", "internal/timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
 	"cmd/oid":                       nil, // everything
 }

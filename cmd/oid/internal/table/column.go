@@ -29,12 +29,12 @@ func (c Column) Identifies() bool { return c.rank() < other }
 
 // rank returns a number that is lower for columns that usually have ids.
 func (c Column) rank() int {
-	switch {
-	case c.isNamed("_id"):
+	switch name := strings.ToLower(c.Name); {
+	case name == "_id":
 		return 0
 	case c.key:
 		return 1
-	case c.isNamed("id"):
+	case name == "id":
 		return 2
 	}
 	return other
@@ -42,26 +42,12 @@ func (c Column) rank() int {
 
 const other = 3 // the rank of columns without such a name
 
-func (c Column) isNamed(name string) bool { return strings.EqualFold(c.Name, name) }
-
 // otherTypes are parts of the names of types whose values are never ids.
 var otherTypes = []string{"int", "serial", "float", "double", "real", "numeric", "decimal", "money", "bool", "date", "time", "year", "bit"}
 
 // mayHoldIDs reports whether values of the type may be ids.
 func (c Column) mayHoldIDs() bool {
 	return !slices.ContainsFunc(otherTypes, func(part string) bool { return strings.Contains(strings.ToLower(c.Type), part) })
-}
-
-// columns returns the columns of t.
-func (d *Database) columns(ctx context.Context, t Table) (all []Column, err error) {
-	all, err = query(ctx, d.db, func(rows *sql.Rows) (c Column, err error) {
-		err = rows.Scan(&c.Name, &c.Type, &c.key)
-		return c, err
-	}, d.dialect.columns, t.schema, t.name)
-	if err != nil {
-		err = fmt.Errorf("list the columns of table %s: %w", t, err)
-	}
-	return all, err
 }
 
 // sampled is how many rows of a column Column reads to see whether it has ids.
@@ -73,18 +59,25 @@ const sampled = 100
 //   - the column _id, the primary key if it is one column, and the column id
 //   - the only other column whose first rows have ids
 //
-// If none has ids, it chooses the first of _id, primary key and id whose type may hold ids, or the
-// only column whose type may. Otherwise, or if several other columns have ids, Column returns an
-// error.
+// If none has ids, it chooses the first of _id, primary key and id whose type may hold ids.
+// Otherwise, or if several other columns have ids, Column returns an error.
 func (d *Database) Column(ctx context.Context, t Table, name string) (none Column, _ error) {
-	all, err := d.columns(ctx, t)
+	all, err := query(ctx, d.db, func(rows *sql.Rows) (c Column, err error) {
+		err = rows.Scan(&c.Name, &c.Type, &c.key)
+		return c, err
+	}, d.columns, t.schema, t.name)
 	if err != nil {
-		return none, err
+		return none, fmt.Errorf("list the columns of table %s: %w", t, err)
+	}
+	if name != "" {
+		for _, same := range equals {
+			if i := slices.IndexFunc(all, func(c Column) bool { return same(c.Name, name) }); i >= 0 {
+				return all[i], nil
+			}
+		}
+		return none, fmt.Errorf("table %s has no column %q; it has %s", t, name, List(all))
 	}
 	candidates := slices.DeleteFunc(slices.Clone(all), func(c Column) bool { return !c.mayHoldIDs() })
-	if name != "" {
-		return d.named(t, name, all, candidates)
-	}
 	slices.SortStableFunc(candidates, func(a, b Column) int { return cmp.Compare(a.rank(), b.rank()) })
 	var others []Column
 	var failed error // a column that may not be read is not chosen
@@ -106,25 +99,8 @@ func (d *Database) Column(ctx context.Context, t Table, name string) (none Colum
 		return candidates[0], nil
 	case failed != nil:
 		return none, failed
-	case len(candidates) == 1:
-		return candidates[0], nil
 	}
 	return none, fmt.Errorf("table %s has no ids in the first %d rows of any column, and no column _id, id or primary key that could hold ids; it has the columns %s; choose one with --column NAME", t, sampled, List(all))
-}
-
-// named returns the column with a name. Without an exact match the case of letters does not matter.
-func (d *Database) named(t Table, name string, all, candidates []Column) (none Column, _ error) {
-	i := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
-	if i < 0 {
-		i = slices.IndexFunc(all, func(c Column) bool { return c.isNamed(name) })
-	}
-	switch {
-	case i < 0:
-		return none, fmt.Errorf("table %s has no column %q; it has %s", t, name, List(all))
-	case d.loose || all[i].mayHoldIDs():
-		return all[i], nil
-	}
-	return none, fmt.Errorf("column %s of table %s has the type %s, which holds no ids; columns that could: %s", name, t, all[i].Type, cmp.Or(List(candidates), "none"))
 }
 
 // hasIDs reports whether the first rows of t have an id in the column. It sets c.isBinary.

@@ -24,23 +24,19 @@ import (
 type dialect struct {
 	name    string
 	schemes []string // of URLs
-	quote   byte     // around identifiers
+	quote   string   // around identifiers
 
 	language string // of "oid range", for columns of bytes
 
 	// open returns the database of a URL, to which it does not connect yet, and where it is.
 	open func(url string) (db *sql.DB, at string, err error)
 
-	// unknown is in the error of a server that lacks the database of the URL. In the
-	// database existing, the query databases lists those that it has.
-	unknown, existing, databases string
-
 	// tables is a query for the schema and the name of each table, and whether the name
 	// alone finds it. columns is a query for the name and the type of each column of the
 	// table with the two arguments schema and name, and whether it is the primary key.
 	tables, columns string
 
-	// estimate is a query for the number of rows of a table, %s, or for the plan of reading it.
+	// estimate is a query for the plan of reading a table, %s, or for its estimated number of rows.
 	estimate string
 
 	// loose is whether a column contains values of any type, whatever its own type is.
@@ -49,17 +45,15 @@ type dialect struct {
 
 var dialects = []dialect{
 	{
-		name: "SQLite", schemes: []string{"sqlite"}, quote: '"', language: "sql", open: openSQLite, loose: true,
+		name: "SQLite", schemes: []string{"sqlite"}, quote: `"`, language: "sql", open: openSQLite, loose: true,
 		tables: `SELECT '', name, true FROM sqlite_schema, pragma_application_id
 			WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND application_id <> 0x6F696431 ORDER BY name`,
 		columns: `SELECT name, type, pk > 0 AND (SELECT sum(pk > 0) = 1 FROM pragma_table_xinfo(?2)) FROM pragma_table_xinfo(?2)
 			WHERE ?1 = '' AND hidden <> 1 ORDER BY cid`,
-		estimate: "SELECT max(rowid) FROM %s",
+		estimate: "SELECT 'rows=' || max(rowid) FROM %s",
 	},
 	{
-		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, quote: '"', language: "postgres", open: openPostgres,
-		unknown: "3D000", existing: "postgres",
-		databases: "SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY 1",
+		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, quote: `"`, language: "postgres", open: openPostgres,
 		tables: `SELECT nspname, relname, pg_table_is_visible(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
 			AND NOT EXISTS (SELECT FROM pg_class f WHERE f.relnamespace = n.oid AND f.relname = '^1format') ORDER BY 1, 2`,
@@ -69,9 +63,7 @@ var dialects = []dialect{
 		estimate: "EXPLAIN SELECT FROM %s",
 	},
 	{
-		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: '`', language: "sql", open: openMySQL,
-		unknown:   "Error 1049",
-		databases: "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
+		name: "MySQL", schemes: []string{"mysql", "mariadb"}, quote: "`", language: "sql", open: openMySQL,
 		tables: `SELECT table_schema, table_name, coalesce(table_schema = database(), false) FROM information_schema.tables
 			WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND table_type <> 'SEQUENCE' ORDER BY 1, 2`,
 		columns: `SELECT column_name, column_type, column_key = 'PRI' AND (SELECT count(*) = 1 FROM information_schema.columns k
@@ -130,17 +122,13 @@ func openPostgres(uri string) (*sql.DB, string, error) {
 	return stdlib.OpenDB(*config), fmt.Sprintf("%s:%d", config.Host, config.Port), nil
 }
 
-// openMySQL opens a database of a MySQL or MariaDB server.
 func openMySQL(uri string) (*sql.DB, string, error) {
 	c, err := mysqlConfig(uri)
 	if err != nil {
 		return nil, "", fmt.Errorf("invalid URL: %w", err) // of parameters, without the password
 	}
 	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, "", fmt.Errorf("invalid URL: %w", err)
-	}
-	return sql.OpenDB(connector), c.Addr, nil
+	return sql.OpenDB(connector), c.Addr, err
 }
 
 // mysqlConfig returns what a URL says. Its parameters are those of the driver; socket is the path
@@ -161,10 +149,10 @@ func mysqlConfig(uri string) (*mysql.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.User, c.DBName, c.Timeout = u.User.Username(), strings.TrimPrefix(u.Path, "/"), cmp.Or(c.Timeout, connectTimeout)
 	password, given := u.User.Password()
-	if c.Passwd = password; !given {
-		c.Passwd = os.Getenv("MYSQL_PWD")
+	if !given {
+		password = os.Getenv("MYSQL_PWD")
 	}
+	c.User, c.Passwd, c.DBName, c.Timeout = u.User.Username(), password, strings.TrimPrefix(u.Path, "/"), cmp.Or(c.Timeout, connectTimeout)
 	return c, nil
 }

@@ -11,12 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // Database is a database of which tables are read. No method changes the database.
@@ -39,50 +40,22 @@ func Open(ctx context.Context, uri string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables, err := query(ctx, db, func(rows *sql.Rows) (Table, error) {
-		var schema, name string
-		var visible bool
-		err := rows.Scan(&schema, &name, &visible)
-		return newTable(schema, name, visible, d.quote), err
+	tables, err := query(ctx, db, func(rows *sql.Rows) (t Table, err error) {
+		err = rows.Scan(&t.schema, &t.name, &t.isVisible)
+		return t, err
 	}, d.tables)
-	if err != nil {
-		_ = db.Close() // it was only read
-		return nil, d.unreachable(ctx, uri, at, err)
-	}
-	return &Database{tables, d, db}, nil
-}
-
-// unreachable describes why a database cannot be used. If the server does not have the
-// database, the error lists the databases that it has.
-func (d *dialect) unreachable(ctx context.Context, uri, at string, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	failed := fmt.Errorf("%s at %s: %s", d.name, at, causes.Of(err))
-	if text := failed.Error(); strings.Contains(text, "readonly database") || strings.Contains(text, "unable to open database file") {
-		return fmt.Errorf("%w; if it is in WAL mode, its folder must be writable: copy the file, and the one with its name and -wal, to one", failed)
-	}
-	if d.unknown == "" || !strings.Contains(failed.Error(), d.unknown) {
-		return failed
-	}
-	u, err := url.Parse(uri)
-	if err != nil {
-		return failed
-	}
-	u.Path = "/" + d.existing
-	other, _, err := d.open(u.String())
-	if err != nil {
-		return failed
-	}
-	defer other.Close()
-	names, err := query(ctx, other, func(rows *sql.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	}, d.databases)
 	if err == nil {
-		failed = fmt.Errorf("%w; it has the databases %s", failed, List(names))
+		return &Database{tables, d, db}, nil
 	}
-	return failed
+	_ = db.Close() // it was only read
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	text := causes.Of(err)
+	if strings.Contains(text, "readonly database") || strings.Contains(text, "unable to open database file") {
+		text += "; if it is in WAL mode, its folder must be writable: copy the file, and the one with its name and -wal, to one"
+	}
+	return nil, fmt.Errorf("%s at %s: %s", d.name, at, text)
 }
 
 // Close closes the connections.
@@ -90,32 +63,14 @@ func (d *Database) Close() error { return d.db.Close() }
 
 // Table is a table, a view, or anything else from which rows can be selected.
 type Table struct {
-	schema string // empty if the database has no schemas
-	name   string
-	quoted string   // with its schema, for SQL
-	forms  []string // the names that a user may give it
+	schema    string // empty if the database has no schemas
+	name      string
+	isVisible bool // whether the name alone finds it
 }
 
-func newTable(schema, name string, visible bool, quote byte) Table {
-	t := Table{schema: schema, name: name, quoted: quoted(name, quote)}
-	for _, form := range []string{name, t.quoted} {
-		if visible { // without its schema
-			t.forms = append(t.forms, form)
-		}
-		t.forms = append(t.forms, schema+"."+form, quoted(schema, quote)+"."+form)
-	}
-	if schema != "" {
-		t.quoted = quoted(schema, quote) + "." + t.quoted
-	}
-	return t
-}
-
-// String returns one of the texts by which [Database.Named] finds t.
+// String returns the name with the schema.
 func (t Table) String() string {
-	switch {
-	case strings.ContainsAny(t.name+t.schema, ".\"`"):
-		return t.quoted
-	case t.schema == "":
+	if t.schema == "" {
 		return t.name
 	}
 	return t.schema + "." + t.name
@@ -126,21 +81,28 @@ func (d *Database) Condition(c Column) (language, column string) {
 	if language = d.language; !c.isBinary {
 		language = "sqltext"
 	}
-	return language, quoted(c.Name, d.quote)
+	return language, d.quoted(c.Name)
 }
 
-// quoted returns name as an identifier in quotes.
-func quoted(name string, quote byte) string {
-	q := string(quote)
-	return q + strings.ReplaceAll(name, q, q+q) + q
+// quoted returns names, each as an identifier in quotes, with dots between them. Empty names are left out.
+func (d *dialect) quoted(names ...string) string {
+	var all []string
+	for _, name := range names {
+		if name != "" {
+			all = append(all, d.quote+strings.ReplaceAll(name, d.quote, d.quote+d.quote)+d.quote)
+		}
+	}
+	return strings.Join(all, ".")
 }
 
-// Named returns the tables that name may mean: a table, perhaps after its schema and a dot, each
-// as it is or in quotes. If no name is written so, the case of letters does not matter.
+// Named returns the tables that name may mean: a table, perhaps after its schema and a dot. Quotes
+// do not matter. If no table has the name, the case of letters does not matter either.
 func (d *Database) Named(name string) (found []Table) {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	unquoted := strings.NewReplacer(`"`, "", "`", "").Replace
+	for _, same := range equals {
 		for _, t := range d.Tables {
-			if slices.ContainsFunc(t.forms, func(form string) bool { return same(form, name) }) {
+			is := func(form string) bool { return same(unquoted(form), unquoted(name)) }
+			if t.isVisible && is(t.name) || is(t.String()) {
 				found = append(found, t)
 			}
 		}
@@ -151,18 +113,23 @@ func (d *Database) Named(name string) (found []Table) {
 	return found
 }
 
+// equals are the ways to compare names: if none is equal, the case of letters does not matter.
+var equals = []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold}
+
+// plannedRows is the estimated number of rows in the plan of a query.
+var plannedRows = pattern.Of(`rows\w*"?[=:] ?(\d+)`)
+
 // Estimate returns the approximate number of rows of t, or -1 if nothing is known without
 // counting them.
 func (d *Database) Estimate(ctx context.Context, t Table) int64 {
-	var text sql.NullString
-	if d.db.QueryRowContext(ctx, fmt.Sprintf(d.estimate, t.quoted)).Scan(&text) != nil {
+	var plan sql.NullString
+	if d.db.QueryRowContext(ctx, fmt.Sprintf(d.estimate, d.quoted(t.schema, t.name))).Scan(&plan) != nil {
 		return -1
 	}
-	if _, plan, found := strings.Cut(text.String, "rows"); found {
-		text.String = strings.TrimLeft(plan, `=": _abcdefghijklmnopqrstuvwxyz`) // rows=7 or "rows_produced": 7
-	}
 	n := int64(-1)
-	_, _ = fmt.Sscan(text.String, &n) // if it fails, n stays -1
+	if rows := plannedRows.Get().FindStringSubmatch(plan.String); rows != nil {
+		n, _ = strconv.ParseInt(rows[1], 10, 64)
+	}
 	return n
 }
 
@@ -199,7 +166,7 @@ func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, ea
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	rows, err := tx.QueryContext(ctx, "SELECT "+quoted(c.Name, d.quote)+" FROM "+t.quoted+limit)
+	rows, err := tx.QueryContext(ctx, "SELECT "+d.quoted(c.Name)+" FROM "+d.quoted(t.schema, t.name)+limit)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func TestPostgres(t *testing.T) {
 		kinds{pooledTable: "id"}.check(t, open(t, pooled))
 	}
 
-	if _, err := table.Open(t.Context(), strings.Replace(url, "/"+database, "/nothing", 1)); err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) || !strings.Contains(err.Error(), "it has the databases ") || !strings.Contains(err.Error(), database+", ") {
+	if _, err := table.Open(t.Context(), strings.Replace(url, "/"+database, "/nothing", 1)); err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) {
 		t.Errorf("no database: %v", err)
 	}
 }
@@ -258,7 +258,7 @@ func TestMySQL(t *testing.T) {
 	if n := d.Estimate(t.Context(), named(t, d, "many")); n < 4000 || n > 6000 {
 		t.Errorf("estimate %d, want about 5000", n)
 	}
-	if _, err := table.Open(t.Context(), "mysql://root@localhost/nothing?socket="+socket); err == nil || !strings.Contains(err.Error(), "it has the databases ") || !strings.Contains(err.Error(), "shop") {
+	if _, err := table.Open(t.Context(), "mysql://root@localhost/nothing?socket="+socket); err == nil || !strings.Contains(err.Error(), "Unknown database 'nothing'") {
 		t.Errorf("no database: %v", err)
 	}
 }
