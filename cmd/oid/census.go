@@ -64,7 +64,7 @@ const censusSourcesHelp = `"oid census" writes one report about all its sources.
              a table or view of a database, as TABLE or SCHEMA.TABLE; for SQLite,
              PATH alone will do if it has only one. mysql:// also reads MariaDB.
   sqlite:PATH#COLLECTION, postgres://...#COLLECTION
-             a collection of another store
+             a collection of another store, if no table has the name
 
 Only one column of a table is read, in one read-only transaction; --column names it.
 Without --column, it is the first of these whose first 100 rows have ids: the column _id,

@@ -105,8 +105,6 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 	case table.IsURL(arg):
 		url, name := splitTable(arg)
 		return r.databaseParts(ctx, p, url, name)
-	case e != nil:
-		return r.storeParts(ctx, &storeFlag{url: arg}, p, "", "") // which says why not
 	}
 	info, err := os.Stat(arg)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`) {

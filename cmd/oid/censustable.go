@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,61 +35,57 @@ func isSQLite(path string) bool {
 	defer f.Close()
 	head := make([]byte, 16)
 	_, err = io.ReadFull(f, head)
-	return err == nil && bytes.Equal(head, []byte("SQLite format 3\x00"))
+	return err == nil && string(head) == "SQLite format 3\x00"
 }
 
-// databaseParts returns the part for a name in a database. The name is that of a table, or of a
-// collection if the database has a store of oid. If the name is empty, the database must have only
-// one table or collection, and that is returned.
+// databaseParts returns the part for a name in a database. The name is that of a table or, if there
+// is no such table, of a collection of the store in the database. If the name is empty, the
+// database must have only one table or collection, and that is returned.
 func (r *censusReader) databaseParts(ctx context.Context, p part, url, name string) ([]part, error) {
 	if err := r.checkLive(p.name); err != nil {
 		return nil, err
 	}
 	db, err := table.Open(ctx, url)
-	if err != nil {
-		db = &table.Database{}
-	} else {
+	if err == nil {
 		r.databases = append(r.databases, db)
+	} else {
+		db = &table.Database{}
 	}
-	// If a table has the name, it does not matter why the store cannot be opened.
-	var collections []string
-	var s store.Store
+	switch found := db.Named(name); len(found) {
+	case 0:
+	case 1:
+		return r.tablePart(ctx, p, db, found[0])
+	default:
+		return nil, usagef("%q is the name of several tables; write one of %s after #", name, table.List(found))
+	}
+	var names []string // of collections, and then also of tables
+	// Of a store in a folder that is read-only, the tables cannot be listed.
 	if e := storeEngineOf(url); e != nil && (err == nil || e.oneHost) {
-		var storeErr error
-		if s, storeErr = (&storeFlag{url: url}).openToRead(ctx); storeErr == nil {
+		where := &storeFlag{url: url}
+		s, storeErr := where.openToRead(ctx)
+		if storeErr == nil {
 			r.databases = append(r.databases, s)
-			collections, storeErr = s.Collections(ctx)
-		}
-		if e.oneHost && storeErr == nil {
-			err = nil // a file is either a store or has tables
+			names, err = s.Collections(ctx)
+			if slices.Contains(names, name) {
+				return []part{r.collectionPart(ctx, p, where, s, "", name)}, nil
+			}
 		} else if !errors.Is(storeErr, store.ErrForeign) {
 			err = cmp.Or(err, storeErr)
 		}
 	}
-	all := append(each.Of(db.Tables, table.Table.String), collections...)
-	if name == "" && len(all) == 1 {
-		name = all[0]
-		p.name += "#" + name
-	}
-	found, where := db.Named(name), nameOf(url)
-	isCollection := slices.Contains(collections, name)
+	names = append(each.Of(db.Tables, table.Table.String), names...)
 	switch {
-	case len(found) > 1:
-		return nil, usagef("%q is the name of several tables; write one of %s after #", name, table.List(found))
-	case isCollection && len(found) == 1:
-		return nil, usagef("%s has a table and a collection of oid called %q; for the table write #%s, for the collection write store:%s and --store", where, name, found[0], name)
-	case isCollection:
-		return []part{r.collectionPart(ctx, p, &storeFlag{url: url}, s, "", name)}, nil
-	case len(found) == 1:
-		return r.tablePart(ctx, p, db, found[0])
 	case err != nil:
 		return nil, err
-	case len(all) == 0:
+	case len(names) == 0:
 		return nil, errors.New("the database has no tables")
-	case name == "":
-		return nil, usagef("%s has %s; choose one, as in oid census %s", where, contents(db.Tables, collections), phrase.Argument(where+"#"+all[0]))
+	case name != "":
+		return nil, fmt.Errorf("there is no table or collection %q; the database has %s", name, table.List(names))
+	case len(names) > 1:
+		return nil, usagef("%s has %s; choose one, as in oid census %s", nameOf(url), table.List(names), phrase.Argument(nameOf(url)+"#"+names[0]))
 	}
-	return nil, fmt.Errorf("there is no table or collection %q; the database has %s", name, contents(db.Tables, collections))
+	p.name += "#" + names[0]
+	return r.databaseParts(ctx, p, url, names[0])
 }
 
 // tablePart returns p for a table.
@@ -108,16 +103,4 @@ func (r *censusReader) tablePart(ctx context.Context, p part, db *table.Database
 	p.documents = db.Estimate(ctx, t)
 	p.open = r.live(func(ctx context.Context, w io.Writer) error { return db.Read(ctx, t, column, w) })
 	return []part{p}, nil
-}
-
-// contents describes what a database contains.
-func contents(tables []table.Table, collections []string) string {
-	var parts []string
-	if len(tables) > 0 {
-		parts = append(parts, "the tables "+table.List(tables))
-	}
-	if len(collections) > 0 {
-		parts = append(parts, "the collections "+table.List(collections))
-	}
-	return strings.Join(parts, " and ")
 }

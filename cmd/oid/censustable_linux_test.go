@@ -25,7 +25,7 @@ func TestTablesThatCannotBeListed(t *testing.T) {
 	for source, want := range map[string]string{
 		app:               "if it is in WAL mode, its folder must be writable",
 		events:            "1 document, 1 id",
-		events + "#event": "the database has the collections events",
+		events + "#event": "the database has events",
 	} {
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && oid census "$1"`
 		out, _ := exec.Command("unshare", "-rm", "sh", "-c", script, dir, source).CombinedOutput() // the text tells
