@@ -66,7 +66,9 @@ func TestDocIDs(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--desc"}} {
 		var paged []string
 		for next := find(append(flags, "-n", "1")...); len(next) == 1; next = find(append(flags, "-n", "1", "--after", next[0])...) {
-			paged = append(paged, next[0])
+			if paged = append(paged, next[0]); len(paged) > len(all) {
+				t.Fatalf("%v one by one does not end: %q", flags, paged)
+			}
 		}
 		want := slices.Clone(all)
 		if flags != nil {
@@ -116,11 +118,11 @@ func TestOtherTypes(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		for asked, want := range map[string]string{
-			text:                       `, but a document has the string "` + text + `"; write '"` + text + `"'`,
-			strings.ToUpper(text):      `, but a document has the string "` + text + `"; write '"` + text + `"'`,
-			`"` + id + `"`:             `, but a document has the ObjectId ` + id + `; write ` + id,
-			`"17"`:                     `, but a document has the number 17; write 17`,
-			"18":                       `, but a document has the string "18"; write '"18"'`,
+			text:                       `, but a document has the _id "` + text + `", of another type; write '"` + text + `"'`,
+			strings.ToUpper(text):      `, but a document has the _id "` + text + `", of another type; write '"` + text + `"'`,
+			`"` + id + `"`:             `, but a document has the _id ` + id + `, of another type; write ` + id,
+			`"17"`:                     `, but a document has the _id 17, of another type; write 17`,
+			"18":                       `, but a document has the _id "18", of another type; write '"18"'`,
 			"65fae98029c8c3e4dc7625ff": "", "19": "", `"x"`: "",
 		} {
 			for _, command := range []string{"get", "delete"} {
