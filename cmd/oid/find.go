@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -46,35 +47,34 @@ func newFindCommand(std streams) *cobra.Command {
 			if count && (q.Descending || after != "" || q.Limit > 0) {
 				return usagef("--count cannot be combined with --desc, --after or --limit")
 			}
-			return where.usingCollection(cmd.Context(), args[0], func(s store.Store) (bool, error) {
-				if !count {
-					docs, err := find(cmd.Context(), s, args[0], q, last, times.strings)
-					if err != nil {
-						return true, err
+			var n int64
+			err = where.usingCollection(cmd.Context(), args[0], func(s store.Store) (bool, error) {
+				if count && !times.strings {
+					n, err = s.Count(cmd.Context(), args[0], q.Range)
+				} else if docs, failed := find(cmd.Context(), s, args[0], q, last, times.strings); failed != nil {
+					return true, failed
+				} else {
+					out := std
+					if count {
+						out.out = io.Discard
 					}
-					n, err := writeDocuments(std, docs)
-					if err == nil {
-						times.leftOut(cmd.Context(), std, s, args[0])
-					}
-					return n > 0, err
+					n, err = writeDocuments(out, docs)
 				}
-				n, err := countOf(cmd.Context(), s, args[0], q.Range, times.strings)
-				if n == 0 && err == nil {
-					err = missing(cmd.Context(), s, args[0])
+				if err == nil {
+					times.leftOut(cmd.Context(), std, s, args[0])
 				}
-				if err != nil {
-					return true, err
-				}
-				times.leftOut(cmd.Context(), std, s, args[0])
-				_, err = fmt.Fprintln(std.out, n)
-				return true, err
+				return n > 0, err
 			})
+			if err == nil && count {
+				_, err = fmt.Fprintln(std.out, n)
+			}
+			return err
 		},
 	}
 	where.addFlag(cmd)
 	times.addFlags(cmd)
-	times.addStringsFlag(cmd)
 	f := cmd.Flags()
+	f.BoolVar(&times.strings, "strings", false, "select ids that are stored as strings of 24 digits in lower case")
 	f.IntVarP(&q.Limit, "limit", "n", 0, "list at most `N` documents; 0 lists all")
 	f.BoolVar(&q.Descending, "desc", false, "list the greatest _id first: the newest document, if ids are ObjectIds")
 	f.StringVar(&after, "after", "", "continue after this `ID`, the last _id of an earlier list")
@@ -96,20 +96,6 @@ func find(ctx context.Context, s store.Store, collection string, q store.Query, 
 	return docs, err
 }
 
-// countOf returns the number of documents that find returns.
-func countOf(ctx context.Context, s store.Store, collection string, r store.Range, strings bool) (n int64, err error) {
-	if !strings {
-		return s.Count(ctx, collection, r)
-	}
-	for _, err := range onlyIDs(s.Find(ctx, collection, store.Query{Range: r}), 0) {
-		if err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
-}
-
 // readQuery sets the Range of q from the flags, and returns the _id of --after.
 func readQuery(q *store.Query, times timeRange, after string) (last docID, err error) {
 	if q.Limit < 0 {
@@ -128,13 +114,13 @@ func readQuery(q *store.Query, times timeRange, after string) (last docID, err e
 }
 
 // writeDocuments prints documents and returns their number.
-func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error]) (n int, _ error) {
+func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error]) (n int64, _ error) {
 	out := bufio.NewWriterSize(std.out, 1<<16)
 	for doc, err := range docs {
-		if err != nil {
-			return n, errors.Join(err, out.Flush())
+		var line []byte
+		if err == nil {
+			line, err = documents.AsLine(doc)
 		}
-		line, err := documents.AsLine(doc)
 		if err != nil {
 			return n, errors.Join(err, out.Flush())
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/timerange"
@@ -127,11 +128,6 @@ func (r *timeRange) parse() (objectid.Range, error) {
 	return ids, ofFlag(err)
 }
 
-// addStringsFlag adds the flag --strings.
-func (r *timeRange) addStringsFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&r.strings, "strings", false, "select ids that are stored as strings of 24 digits in lower case")
-}
-
 // keys returns the range of keys in a store that the flags describe. Without flags that is
 // every key; with a flag it is only ObjectIds or, with --strings, only strings.
 func (r *timeRange) keys() (store.Range, error) {
@@ -154,7 +150,7 @@ func (r *timeRange) leftOut(ctx context.Context, std streams, s store.Store, col
 		return
 	}
 	n, err := r.others(ctx, s, collection)
-	if n == 0 && err == nil {
+	if n == 0 && err == nil || ctx.Err() != nil {
 		return
 	}
 	why := "their _id is no ObjectId and has no time"
@@ -167,11 +163,8 @@ func (r *timeRange) leftOut(ctx context.Context, std streams, s store.Store, col
 		}
 	}
 	switch documents := phrase.Count(n, "document is", "documents are"); {
-	case ctx.Err() != nil:
-	case errors.Is(err, context.DeadlineExceeded):
-		std.warn("some documents may be left out because %s; there are too many to count them quickly", why)
 	case err != nil:
-		std.warn("how many documents are left out cannot be told: %v", err)
+		std.warn("some documents may be left out because %s; they could not be counted: %s", why, causes.Of(err))
 	case n == maxOthers:
 		std.warn("at least %s left out: %s", documents, why)
 	default:
