@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/cmd/oid/internal/documents"
 	"github.com/oidkit/oid/store"
@@ -144,7 +145,10 @@ func (w *insertion) print(keys []store.Key) error {
 			continue
 		}
 		w.stored++
-		line, err := documents.KeyLine(key, w.asJSON)
+		line, err := []byte(key.String()+"\n"), error(nil)
+		if w.asJSON {
+			line, err = documents.AsLine(bson.D{{Key: "_id", Value: key}})
+		}
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/store"
 )
 
 // Parse parses a document in Extended JSON, relaxed or canonical.
@@ -46,25 +45,12 @@ func Parse(text []byte) (bson.D, error) {
 }
 
 // AsLine returns doc as relaxed Extended JSON and a newline.
-func AsLine(doc bson.Raw) ([]byte, error) {
+func AsLine(doc any) ([]byte, error) {
 	line, err := bson.MarshalExtJSON(doc, false, false)
 	if err != nil {
 		return nil, fmt.Errorf("convert a document to JSON: %w", err)
 	}
 	return append(line, '\n'), nil
-}
-
-// KeyLine returns a line with key: in the form of [store.Key.String] or, if asJSON is true, as
-// {"_id": ...}.
-func KeyLine(key store.Key, asJSON bool) ([]byte, error) {
-	if !asJSON {
-		return []byte(key.String() + "\n"), nil
-	}
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: key}})
-	if err != nil {
-		return nil, err
-	}
-	return AsLine(doc)
 }
 
 const (
@@ -138,8 +124,6 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	}
 }
 
-var errLongLine = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
-
 // read calls use for each line or document of in, until ctx is done. It returns the error of in.
 func read(ctx context.Context, in io.Reader, use func(Line)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
@@ -153,25 +137,24 @@ func read(ctx context.Context, in io.Reader, use func(Line)) error {
 			return context.Cause(ctx)
 		})
 	}
-	for number := int64(1); ctx.Err() == nil; number++ {
-		text, err := readLine(r)
-		long, end := errors.Is(err, errLongLine), errors.Is(err, io.EOF)
-		if err != nil && !long && !end {
-			return fmt.Errorf("read line %d: %w", number, err)
-		}
+	lines, number := bufio.NewScanner(r), int64(1)
+	lines.Buffer(nil, maxLine)
+	for ; ctx.Err() == nil && lines.Scan(); number++ {
+		text := lines.Bytes()
 		if number == 1 {
 			text = bytes.TrimPrefix(text, mark)
 		}
-		if long || len(bytes.TrimSpace(text)) > 0 {
-			l := Line{Unit: "line", Number: number, Err: errLongLine, size: int64(len(text))}
-			if !long {
-				l.parse(text)
-			}
+		if len(bytes.TrimSpace(text)) > 0 {
+			l := Line{Unit: "line", Number: number, size: int64(len(text))}
+			l.parse(text)
 			use(l)
 		}
-		if end {
-			break
-		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d is longer than %d MiB", number, maxLine>>20)
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read line %d: %w", number, err)
 	}
 	return nil
 }
@@ -199,28 +182,6 @@ func isByLine(r *bufio.Reader) bool {
 			isBinary := bytes.ContainsFunc(line, func(c rune) bool { return c < ' ' && !unicode.IsSpace(c) || c == utf8.RuneError })
 			isArray := bytes.HasPrefix(line, []byte("[")) || bytes.HasPrefix(line, []byte("/"))
 			return !isBinary && !isArray && (!isOpen || len(next) == 0 || next[0] == '{')
-		}
-	}
-}
-
-// readLine reads the next line. If the line is longer than maxLine, readLine skips it and returns
-// errLongLine. With the last line it returns io.EOF.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var text []byte
-	long := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(text)+len(part) > maxLine; long {
-			text = nil
-		} else {
-			text = append(text, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errLongLine // at the end of the input, the next call returns io.EOF
-		default:
-			return text, err
 		}
 	}
 }
