@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 )
@@ -39,6 +40,8 @@ type Elsewhere struct {
 	InText bool
 	// IsColumn is true for CSV.
 	IsColumn bool
+	// InOtherText is true if the ids are among other words in the field. FormatGrep reads them.
+	InOtherText bool
 }
 
 // maxElsewhere is how many fields an Unjudged lists.
@@ -61,7 +64,10 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 		}
 		u.Looked, u.First = u.Looked+s.looked, cmp.Or(u.First, s.first)
 		for path, f := range s.places {
-			found[Elsewhere{Field: path, InText: f.InText, IsColumn: s.Format == FormatCSV}] += f.Values
+			field, isOther := strings.CutSuffix(path, source.InOtherText)
+			if !isOther || s.Format == FormatJSON || s.Format == FormatCSV { // what is in BSON is no text
+				found[Elsewhere{field, 0, f.InText, s.Format == FormatCSV, isOther}] += f.Values
+			}
 		}
 	}
 	if u.Read == 0 {
@@ -72,6 +78,12 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 		u.Elsewhere = append(u.Elsewhere, e)
 	}
 	slices.SortFunc(u.Elsewhere, func(a, b Elsewhere) int {
+		switch {
+		case a.InOtherText && !b.InOtherText:
+			return 1
+		case b.InOtherText && !a.InOtherText:
+			return -1
+		}
 		return cmp.Or(cmp.Compare(b.IDs, a.IDs), cmp.Compare(len(a.Field), len(b.Field)), cmp.Compare(a.Field, b.Field))
 	})
 	u.Elsewhere = u.Elsewhere[:min(len(u.Elsewhere), maxElsewhere)]
@@ -97,12 +109,15 @@ func (u *Unjudged) String() string {
 
 // String returns a clause such as "`after._id` (JSON within text) has 6: write --field after._id".
 func (e Elsewhere) String() string {
-	kind, flag := "", "--field"
-	if e.InText {
+	kind, flag := "", "--field "+phrase.Argument(e.Field)
+	switch {
+	case e.InOtherText:
+		kind, flag = " (among other text)", "--grep"
+	case e.InText:
 		kind = " (JSON within text)"
 	}
 	if e.IsColumn {
-		flag = "--column"
+		flag = strings.Replace(flag, "--field", "--column", 1)
 	}
-	return fmt.Sprintf("`%s`%s has %s: write %s %s", e.Field, kind, phrase.Count(e.IDs, "id", "ids"), flag, phrase.Argument(e.Field))
+	return fmt.Sprintf("`%s`%s has %s: write %s", e.Field, kind, phrase.Count(e.IDs, "id", "ids"), flag)
 }

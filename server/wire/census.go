@@ -62,6 +62,8 @@ type Elsewhere struct {
 	IDs      int64  `json:"ids" doc:"How many ids it has in the documents that were searched."`
 	InText   bool   `json:"in_text,omitempty" doc:"The field is in a string that contains JSON."`
 	IsColumn bool   `json:"is_column,omitempty" doc:"The field is a column of CSV."`
+
+	InOtherText bool `json:"in_other_text,omitempty" doc:"The ids are among other words in the field. Only the format grep reads them."`
 }
 
 // Elections are electionIds: the primary of a replica set has an id of the form of an ObjectId

@@ -113,7 +113,7 @@ func columnHint(text []byte) string {
 			}
 		}
 		for name, f := range b.Places {
-			isOdd := strings.HasPrefix(name, "-") || strings.ContainsAny(name, "[{") || new(Batch).addPasted(name, 0)
+			isOdd := strings.HasPrefix(name, "-") || strings.HasSuffix(name, InOtherText) || strings.ContainsAny(name, "[{") || new(Batch).addPasted(name, 0)
 			if isOdd || f.Values < int64(b.Looked+1)/2 {
 				continue // a comment of SQL, a program or a row of values; or few rows have ids, as in YAML
 			}

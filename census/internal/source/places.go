@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -144,11 +145,19 @@ func (b *Batch) placesIn(v value, depth int) places {
 	return nil
 }
 
+// inOtherText returns the place of the ids among the words of text.
+func inOtherText(text string) places {
+	if ids := len(inspect.AppendObjectIDs(nil, text)); ids > 0 {
+		return places{InOtherText[1:]: {Values: int64(ids)}}
+	}
+	return nil
+}
+
 // inText returns the places of the ids in a string, which may contain JSON.
 func (b *Batch) inText(text []byte, depth int) places {
 	v, ok := jsonIn(text)
 	if !ok {
-		return nil
+		return inOtherText(string(text))
 	}
 	in := places{}
 	for path, f := range b.placesIn(v, depth+1) {

@@ -67,6 +67,10 @@ func (v value) each(f func(name []byte, member value) error) error {
 const (
 	anyMember = "*"  // every member of an object, or every element of an array
 	anyKey    = "*~" // the keys of the members
+
+	// InOtherText ends a path to text that is neither an id nor JSON, but has ids. Options.Field
+	// does not read it.
+	InOtherText = ".*text"
 )
 
 // errFound is returned by a callback to end the search for a member.
