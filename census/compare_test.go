@@ -115,6 +115,14 @@ func TestCompareTypes(t *testing.T) {
 			t.Errorf("%s: %+v, %s, %v", test.name, d, got, err)
 		}
 	}
+	// A source without documents does not give types to the ids of a list.
+	list := collect(t, []byte(idA+"\n"))
+	if err := list.Read(t.Context(), "empty", strings.NewReader("[]")); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := census.Compare(list, collect(t, []byte(textA)), nil); err != nil || d.Both != 1 || d.Retyped != 0 {
+		t.Errorf("a list beside an empty array: %+v, %v", d, err)
+	}
 	d, err := census.Compare(collect(t, []byte(textA+`{"_id":7}`+"\n")), collect(t, []byte(`{"x":1}`+"\n")), nil)
 	if err != nil || d.A.Others != 1 || d.A.Unjudged != nil || d.B.Unjudged == nil {
 		t.Errorf("%+v, %v", d, err)
