@@ -3,6 +3,7 @@ package census_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -93,6 +94,7 @@ func TestCompareTypes(t *testing.T) {
 		{"equal strings", textA + textB, textB + textA, 2, 0, 0, 0, ""},
 		{"an import as strings", a + b, textA + textB, 0, 2, 2, 2, "< " + idA + ", < " + idB + ", > text " + idA + ", > text " + idB},
 		{"strings on both sides, beside ObjectIds", a + textB, textA + textB, 1, 1, 1, 1, "< " + idA + ", > text " + idA},
+		{"each type on each side", a + textB, textA + b, 0, 2, 2, 2, "< " + idA + ", < text " + idB + ", > " + idB + ", > text " + idA},
 		{"both types on one side", a + textA, a, 1, 1, 0, 0, "< text " + idA},
 		{"other ids as strings", a, textB, 0, 1, 1, 0, "< " + idA + ", > text " + idB},
 		{"strings and a list", textA, idA + "\n" + idB + "\n", 1, 0, 1, 0, "> " + idB},
@@ -110,6 +112,11 @@ func TestCompareTypes(t *testing.T) {
 			only = append(only, text+id.String())
 			return nil
 		})
+		for _, e := range append(d.A.Examples, d.B.Examples...) {
+			if isString := strings.Contains(test.only, "text "+e.ID.String()); e.Note == "a string" != isString && test.onlyA+test.onlyB == 1 {
+				t.Errorf("%s: the example %s is %q", test.name, e.ID, e.Note)
+			}
+		}
 		slices.Sort(only)
 		if got := strings.Join(only, ", "); err != nil || d.Both != test.both || d.A.Only != test.onlyA || d.B.Only != test.onlyB || d.Retyped != test.retyped || got != test.only || d.A.Others+d.B.Others != 0 {
 			t.Errorf("%s: %+v, %s, %v", test.name, d, got, err)
@@ -122,6 +129,13 @@ func TestCompareTypes(t *testing.T) {
 	}
 	if d, err := census.Compare(list, collect(t, []byte(textA)), nil); err != nil || d.Both != 1 || d.Retyped != 0 {
 		t.Errorf("a list beside an empty array: %+v, %v", d, err)
+	}
+	var ten strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&ten, "%s%d\n", idA[:23], i)
+	}
+	if d, err := census.Compare(collect(t, []byte(ten.String())), collect(t, []byte(idA+"\n")), nil); err != nil || d.A.Only != 9 || len(d.A.Examples) != 6 {
+		t.Errorf("ten ids and one: %+v, %v", d, err)
 	}
 	d, err := census.Compare(collect(t, []byte(textA+`{"_id":7}`+"\n")), collect(t, []byte(`{"x":1}`+"\n")), nil)
 	if err != nil || d.A.Others != 1 || d.A.Unjudged != nil || d.B.Unjudged == nil {
