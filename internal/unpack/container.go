@@ -27,11 +27,11 @@ const (
 
 	// maxDirectory is the most bytes of the directory of a zip.
 	maxDirectory = 16 << 20
-
-	// maxSpool is the most bytes of a zip that is copied to a temporary file, because its
-	// directory is at its end and the source can be read only once.
-	maxSpool = 4 << 30
 )
+
+// maxSpool is the most bytes of a zip that is copied to a temporary file, because its
+// directory is at its end and the source can be read only once. Tests change it.
+var maxSpool int64 = 4 << 30
 
 // Within is in the path of a file in a container that is in a container itself, between the
 // path of the container and the path in it.

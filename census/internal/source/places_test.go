@@ -185,6 +185,54 @@ func TestLinesAlike(t *testing.T) {
 	}
 }
 
+// TestPaths reads values from paths as MongoDB would, in JSON and in BSON.
+func TestPaths(t *testing.T) {
+	const a, b = `{"$oid":"` + idA + `"}`, `{"$oid":"` + idB + `"}`
+	for _, test := range []struct{ field, text, want string }{
+		{"a.b", `{"a":[{"b":` + a + `},{"b":` + b + `}]}`, "2 ids, without 0"},
+		{"a.b", `{"a":[[{"b":` + a + `}]]}`, "0 ids, without 1"},
+		{"a.*.b", `{"a":[[{"b":` + a + `}]]}`, "1 ids, without 0"},
+		{"a.1", `{"a":[` + a + `,` + b + `]}`, "1 ids, without 0"},
+		{"a.2", `{"a":[` + a + `,` + b + `]}`, "0 ids, without 1"},
+		{"a.0", `{"a":[7,{"0":` + a + `}]}`, "0 ids, [int:1], without 0"},
+		{"a", `{"a":[` + a + `,[` + b + `],"x"]}`, "1 ids, [array:1 string:1], without 0"},
+		{"_id", `{"_id":[` + a + `]}`, "0 ids, [array:1], without 0"},
+		{"a.b.c", `{"a.b":{"c":` + a + `},"a":{"b":{"c":` + b + `}}}`, "1 ids, without 0"},
+		{"a.b", `{"a":{"b":1,"b.c":` + a + `}}`, "0 ids, [int:1], without 0"},
+		{"a.b.c", `{"a.b.c.d":` + a + `}`, "0 ids, without 1"},
+		{"a.b", `{"a":"{\"b\":\"` + idA + `\"}"}`, "1 ids, without 0"},
+		{"a.b", `{"a":"{b"}`, "0 ids, without 1"},
+		{"a.b", `{"a":"{\"b\" 1}","b":` + a + `}`, "0 ids, without 1"},
+		{"a.*~", `{"a":{"` + idA + `":1,"x":2}}`, "1 ids, [string:1], without 0"},
+	} {
+		var doc bson.D
+		if err := bson.UnmarshalExtJSON([]byte(test.text), false, &doc); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := bson.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for how, data := range map[string][]byte{"JSON": []byte(test.text), "BSON": raw} {
+			if r, err := read(t, bytes.NewReader(data), &census.Options{Field: test.field}); found(r) != test.want || err != nil {
+				t.Errorf("%s of %s in %s: %s, %v, want %s", test.field, test.text, how, found(r), err, test.want)
+			}
+		}
+	}
+	text := "n,after\n1,\"{\"\"_id\"\":\"\"" + idA + "\"\"}\"\n2,\"{}\"\n3,\n4,\"{\"\"_id\"\":\"\"" + idB + "\"\"}\"\n5,x\n"
+	if r, err := read(t, strings.NewReader(text), &census.Options{Column: "after._id"}); found(r) != "2 ids, without 3" || err != nil {
+		t.Errorf("a path in CSV: %s, %v", found(r), err)
+	}
+	text = "ref,after\n" + idA + ",\"{\"\"_id\"\":7}\"\n" + idB + ",{}\n" + idB + ",x\n"
+	if r, err := read(t, strings.NewReader(text), &census.Options{Column: "after._id"}); elsewhere(r) != "ref 3" || err != nil {
+		t.Errorf("a path without ids in CSV: %s, %v", elsewhere(r), err)
+	}
+	ids := "_id,x\n7," + idA + "\n" + idB + "," + idA + "\n"
+	if r, _ := read(t, strings.NewReader(ids), nil); found(r) != "1 ids, [text:1], without 0" {
+		t.Errorf("CSV: %s", found(r))
+	}
+}
+
 // TestPlacesOfJQ wraps documents that pymongo wrote with jq, as people do, and reads the ids from
 // the field that the census names. jq counts them.
 func TestPlacesOfJQ(t *testing.T) {
