@@ -65,9 +65,7 @@ func (r *reading) member(path string) string {
 	}
 	name := unpack.Collection(path)
 	if r.format == source.Auto || r.format == source.BSON {
-		if dumped := unpack.DumpCollection(path); dumped != "" {
-			name = dumped
-		}
+		name = cmp.Or(unpack.DumpCollection(path), name)
 	}
 	return strings.TrimPrefix(r.whole.Collection+"/"+name, "/")
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/oidkit/oid/internal/unpack"
 )
@@ -96,4 +97,12 @@ func TestClosedMember(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// The error of the reader stays as it is.
+func TestReaderFails(t *testing.T) {
+	in := io.MultiReader(strings.NewReader("text"), iotest.ErrReader(errors.New("the disk is broken")))
+	if _, wrong := walk(in, unpack.Options{}); wrong[""] != "the disk is broken" {
+		t.Errorf("%q", wrong)
+	}
 }

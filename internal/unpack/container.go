@@ -39,25 +39,17 @@ const Within = ": "
 
 // container is a format of files that contain files.
 type container struct {
-	binary // for commands that read text
-	sign   func(head []byte) bool
+	binary                      // for commands that read text
 	walk   func(*members) error // calls add with each member
-}
-
-// containers is a function because the members of containers may be containers.
-func containers() []container {
-	return []container{
-		{binary{name: "tar", command: "tar -xOf FILE"}, isTar, (*members).tar},
-		{binary{name: "zip", command: "unzip -p FILE"}, func(head []byte) bool { return matches(head, "PK\x03\x04") || matches(head, "PK\x05\x06") }, (*members).zip},
-	}
 }
 
 // containerOf returns the format of a container that begins with head, or nil for none.
 func containerOf(head []byte) *container {
-	for _, c := range containers() {
-		if c.sign(head) {
-			return &c
-		}
+	switch {
+	case isTar(head):
+		return &container{binary{name: "tar", command: "tar -xOf FILE"}, (*members).tar}
+	case matches(head, "PK\x03\x04"), matches(head, "PK\x05\x06"):
+		return &container{binary{name: "zip", command: "unzip -p FILE"}, (*members).zip}
 	}
 	return nil
 }

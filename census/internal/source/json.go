@@ -94,7 +94,7 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 // distinct(), addText adds that. It returns the digits as addDocument does.
 func (s *Input) addText(b *Batch, text []byte, i int, place uint32) (digits []byte, err error) {
 	doc := jsonValue(text[i:])
-	isID := oidDigits(doc.data) >= 0
+	isID := doc.typ == typeObject && oidDigits(doc.data) >= 0
 	if doc.typ == typeObject && !isID {
 		return s.addDocument(b, doc, place) // it may be long: do not search for its end
 	}

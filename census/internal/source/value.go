@@ -91,7 +91,7 @@ func (v value) find(path []string, found func(value)) error {
 		}
 	case typeArray:
 		index, err := strconv.Atoi(path[0])
-		isNamed, n := err != nil && path[0] != anyMember, -1
+		isNamed, n := err != nil, -1
 		return v.each(func(_ []byte, element value) error {
 			n++
 			switch {
