@@ -50,7 +50,7 @@ const (
 // not be the end of a GUID.
 func idIn(text string, from, to int) int {
 	id := to - hexSize
-	if id < from || id > from && (id > from+longestEscape || !escapeEnds(text, from, id)) || id == from && endsGUID(text, id) {
+	if id < from || id > from && !escapeEnds(text, from, id) || id == from && endsGUID(text, id) {
 		return -1
 	}
 	return id
@@ -60,7 +60,7 @@ func idIn(text string, from, to int) int {
 func escapeEnds(text string, from, end int) bool {
 	for i := range escapes {
 		e := &escapes[i]
-		if at := end - e.digits; at-len(e.before) < from && at >= from && strings.HasSuffix(text[:at], e.before) && strings.Trim(text[at:end], e.of) == "" {
+		if at := end - e.digits; at >= from && strings.HasSuffix(text[:at], e.before) && strings.Trim(text[at:end], e.of) == "" {
 			return true
 		}
 	}
@@ -83,7 +83,7 @@ func bracketed(text string, at int) (m Match, ok bool) {
 	start := max(at-longestNotation, 0)
 	from := strings.LastIndexAny(text[start:at], "{<\n")
 	end := strings.IndexAny(text[at:min(at+longestNotation, len(text))], "}>\n")
-	if from < 0 || end < 0 || text[at+end] == '\n' {
+	if from < 0 || end < 0 {
 		return m, false
 	}
 	m = Match{Start: start + from, End: at + end + 1}

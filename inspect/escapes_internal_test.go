@@ -95,7 +95,7 @@ func TestSoftBreaks(t *testing.T) {
 		}
 		for _, text := range []string{
 			"507f1f77bcf86cd79943901" + end + "x1", "507f1f77bcf86cd799439011" + end + "a", "name" + end + id[1:], "507f" + end + end + "1f77bcf86cd799439011",
-			"507f" + end + "1f77bcf86cd799439011a", "5759e988-507f1f77" + end + "bcf86cd799439011",
+			"507f" + end + "1f77bcf86cd799439011a", "5759e988-507f1f77" + end + "bcf86cd799439011", "id=3D" + end + id,
 		} {
 			if got := Find(text); len(got) > 1 || len(got) == 1 && got[0].End-got[0].Start != len(id) {
 				t.Errorf("Find(%q) = %+v", text, got)

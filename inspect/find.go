@@ -58,7 +58,11 @@ func AppendObjectIDs(matches []Match, text string) []Match {
 		w := text[at : at+hexSize]
 		class := classes[w[11]] & (classes[w[3]]&classes[w[7]] | classes[w[15]]&classes[w[19]]) // of half an id, at least
 		if class&inBroken != 0 && at+11 >= end {
-			end = s.digits(at+11, at+11)
+			// Few windows come here, and fewer pass the next test. Together the tests are fast.
+			class = classes[w[4]]&classes[w[5]]&classes[w[9]] | classes[w[13]]&classes[w[14]]&classes[w[17]]
+			if class&inBroken != 0 {
+				end = s.digits(at+11, at+11)
+			}
 		}
 		if at += hexSize; at > len(text)-hexSize && at < len(text) {
 			at = len(text) - hexSize // the last window overlaps with the one before

@@ -165,6 +165,17 @@ func TestOrderOfNotations(t *testing.T) {
 	}
 }
 
+// TestNotationsAlone finds one id in a text with a notation.
+func TestNotationsAlone(t *testing.T) {
+	members := `{"timestamp":1350508407,"counter":4427793,"randomValue1":12384364,"randomValue2":-10343,"time":"` + b + `","date":"` + b + `"}`
+	for _, notation := range []string{"<Buffer 50 7f 1f 77 bc f8 6c d7 99 43 90 11>", members} {
+		text := "order " + notation + " failed"
+		if got := inspect.Find(text); len(got) != 1 || got[0] != (inspect.Match{Start: 6, End: 6 + len(notation), ID: a}) {
+			t.Errorf("Find(%q) = %+v", text, got)
+		}
+	}
+}
+
 // TestNumbersThatAreNoBytes reads lists of twelve numbers of which one is one beyond the range of
 // a byte in its program.
 func TestNumbersThatAreNoBytes(t *testing.T) {

@@ -114,6 +114,7 @@ func TestScan(t *testing.T) {
 		{"a word", "hello\n" + a, "1 hello\n2 " + a + "\n"},
 		{"document cut off", `{"_id":{"$oid":"` + a + `"},"n":` + "\n" + `{"_id":{"$oid":"` + b + `"}}`, `1!inspect: a document begins but does not end before the next: "{\"_id\":{\"$oid\":\"` + a + `\"},\"n\":"` + "\n2 " + b + "\n"},
 		{"stray brace", "{ oops\n" + a + "\n" + b + "\n", "1!inspect: a document begins but does not end; reading line by line from here\n1!inspect: no id in \"{ oops\"\n2 " + a + "\n3 " + b + "\n"},
+		{"apostrophe", "{ it's\n}\n" + a, `1!inspect: neither JSON nor a document with an id: "{ it's\n}"` + "\n3 " + a + "\n"},
 		{"binary", "\x00\xff\xfe\n" + a, "1 \x00\xff\xfe\n2 " + a + "\n"},
 	} {
 		for reader, r := range map[string]io.Reader{
@@ -125,6 +126,13 @@ func TestScan(t *testing.T) {
 				t.Errorf("%s (%s):\n%sgot\n%swant\n%s", c.name, reader, c.text+"\n", got, c.want)
 			}
 		}
+	}
+}
+
+// A list of bytes that does not end is not read as one line with all that follows it.
+func TestScanOfAnOpenList(t *testing.T) {
+	if got := scan(strings.NewReader("Array [\n" + strings.Repeat("no,\n", 300) + a)); !strings.HasSuffix(got, "\n302 "+a+"\n") {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -33,8 +33,6 @@ func (d distance) before(t time.Time) time.Time {
 	return t.Add(-d.rest)
 }
 
-func (d distance) negative() distance { return distance{-d.months, -d.rest} }
-
 // units are the units of a distance with their names in singular. The first name is the
 // shortest, and the last one is the word as in "last week".
 var units = []struct {
@@ -50,14 +48,6 @@ var units = []struct {
 	{[]string{"s", "sec", "second"}, distance{rest: time.Second}},
 	{[]string{"ms"}, distance{rest: time.Millisecond}},
 }
-
-// unitNames are the shortest names of all units, and unitWords are their words.
-var unitNames, unitWords = func() (first, last []string) {
-	for _, u := range units {
-		first, last = append(first, u.names[0]), append(last, u.names[len(u.names)-1])
-	}
-	return first, last
-}()
 
 // unit returns the length of the unit with the given name, in singular or plural. It returns 0
 // if there is no such unit.
@@ -118,7 +108,7 @@ var (
 	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-z]+)[ ,]*(?:and )?`)
 
 	// oneUnit matches a distance of one unit without a number, such as "an hour ago".
-	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (` + strings.Join(unitWords, "|") + `))$`)
+	oneUnit = pattern.Of(`^(?:an? (\w+) ago|last (year|month|week|day|hour|minute|second|ms))$`)
 )
 
 // Duration reads a length of time without a sign, such as 36h, 7d, 2 weeks or 1 year. A month

@@ -36,19 +36,17 @@ var wrappings = []struct {
 	match *pattern.Late
 	unit  time.Duration
 }{
-	{pattern.Of(`^"([^"]+)"$`), 0},
-	{pattern.Of(`^'([^']+)'$`), 0},
-	{pattern.Of(`^\[([^\[\]]+)\]$`), 0}, // logs of Apache and nginx
-	{pattern.Of(`^(?:new )?(?:iso)?date\( ?["'](.+)["'] ?\)$`), 0},
+	{pattern.Of(`^"(.+)"$`), 0},
+	{pattern.Of(`^'(.+)'$`), 0},
+	{pattern.Of(`^\[(.+)\]$`), 0}, // logs of Apache and nginx
+	{pattern.Of(`^(?:new )?(?:(?:iso)?date|objectid)\( ?["'](.+)["'] ?\)$`), 0},
+	{pattern.Of(`^\{ ?"?\$(?:date|oid)"? ?: ?"(.+)" ?\}$`), 0},
 	{pattern.Of(`^(?:new )?date\( ?(-?\d+) ?\)$`), time.Millisecond},
-	{pattern.Of(`^\{ ?"?\$date"? ?: ?"(.+)" ?\}$`), 0},
 	{pattern.Of(`^\{ ?"?\$date"? ?: ?(?:\{ ?"?\$numberlong"? ?: ?")?(-?\d+)(?:" ?\})? ?\}$`), time.Millisecond},
+	{pattern.Of(`^bsondatetime\{value=(-?\d+)\}$`), time.Millisecond}, // Java
 	{pattern.Of(`^(?:new )?timestamp\( ?(?:\{ ?t ?: ?)?(\d+) ?, ?(?:i ?: ?)?\d+(?: ?\})? ?\)$`), time.Second},
 	{pattern.Of(`^timestamp\{value=\d+, seconds=(\d+), inc=\d+\}$`), time.Second}, // Java
-	{pattern.Of(`^bsondatetime\{value=(-?\d+)\}$`), time.Millisecond},             // Java
 	{pattern.Of(`^\{ ?"?\$timestamp"? ?: ?\{ ?"?t"? ?: ?(\d+) ?, ?"?i"? ?: ?\d+ ?\} ?\}$`), time.Second},
-	{pattern.Of(`^(?:new )?objectid\( ?["']([0-9a-f]{24})["'] ?\)$`), 0},
-	{pattern.Of(`^\{ ?"?\$oid"? ?: ?"([0-9a-f]{24})" ?\}$`), 0},
 }
 
 // unwrap returns the text or the number within at most two wrappings, and the unit of a number.
@@ -91,42 +89,6 @@ var (
 	dateAndTime = pattern.Of(`^([\d/-]+)t(\d)`)
 )
 
-// moment is a date and a time as it was written.
-type moment struct {
-	wall    string         // the date and the time without a zone
-	weekday string         // the first three letters of the day of the week, or empty
-	name    string         // the name of a zone without an offset, if it is not UTC, or empty
-	zone    *time.Location // nil: none was written
-}
-
-// splitZone finds the weekday and the zone of a date and a time in lower case.
-func splitZone(words string) (m moment) {
-	if day := weekdayBefore.Get().FindStringSubmatch(words); day != nil {
-		m.weekday, words = day[1], words[len(day[0]):]
-	}
-	words = dateAndTime.Get().ReplaceAllString(extras.Get().ReplaceAllString(words, ""), "$1 $2")
-	parts := zoned.Get().FindStringSubmatch(words)
-	if parts == nil {
-		m.wall = words
-		return m
-	}
-	m.wall = parts[1] + parts[7]
-	name, sign, hours, minutes, seconds := parts[2], parts[3], parts[4], parts[5], parts[6]
-	isUTC := name == "z" || name == "utc" || name == "gmt"
-	switch {
-	case sign != "" && (name == "" || isUTC && name != "z" && minutes != "") && hours < "24":
-		offset, _ := time.ParseDuration(sign + hours + "h" + cmp.Or(minutes, "0") + "m" + cmp.Or(seconds, "0") + "s")
-		m.zone = time.FixedZone("", int(offset.Seconds()))
-	case sign != "":
-		m.wall = words // "GMT+2" means two hours behind to some programs
-	case isUTC:
-		m.zone = time.UTC
-	default:
-		m.name = strings.ToUpper(name)
-	}
-	return m
-}
-
 // refusals are the forms that could be read in several ways or say too little.
 var refusals = []struct {
 	match  *pattern.Late
@@ -138,34 +100,58 @@ var refusals = []struct {
 	{pattern.Of(`(?:gmt|utc) ?[+-]\d\d?$`), "some programs write +2 for two hours behind UTC; write an offset such as +02:00"},
 }
 
-// parse reads m, whose time is in the given zone if it has none of its own. If m has no known
-// form, ok is false and the error is nil.
-func (m moment) parse(local *time.Location) (t time.Time, ok bool, err error) {
-	zone := local
-	if m.zone != nil {
-		zone = m.zone
+// errNoMoment is the error of a text that has none of the forms of a date and a time.
+var errNoMoment = errors.New("not a date and a time")
+
+// parseMoment reads a date and a time in lower case, which is in the zone local if it has no zone of
+// its own.
+func parseMoment(words string, local *time.Location) (time.Time, error) {
+	weekday := ""
+	if day := weekdayBefore.Get().FindStringSubmatch(words); day != nil {
+		weekday, words = day[1], words[len(day[0]):]
+	}
+	wall, zone, zoneName := dateAndTime.Get().ReplaceAllString(extras.Get().ReplaceAllString(words, ""), "$1 $2"), local, ""
+	if parts := zoned.Get().FindStringSubmatch(wall); parts != nil {
+		name, sign, hours, minutes, seconds := parts[2], parts[3], parts[4], parts[5], parts[6]
+		isUTC := name == "z" || name == "utc" || name == "gmt"
+		switch {
+		case sign == "" && isUTC:
+			zone = time.UTC
+		case sign == "":
+			zoneName = strings.ToUpper(name)
+		case (name == "" || isUTC && name != "z" && minutes != "") && hours < "24":
+			offset, _ := time.ParseDuration(sign + hours + "h" + cmp.Or(minutes, "0") + "m" + cmp.Or(seconds, "0") + "s")
+			zone = time.FixedZone("", int(offset.Seconds()))
+		default: // "GMT+2" means two hours behind to some programs
+			return time.Time{}, refusal(wall)
+		}
+		wall = parts[1] + parts[7]
 	}
 	for _, layout := range layouts {
-		wall, err := time.Parse(layout, m.wall)
+		t, err := time.Parse(layout, wall)
 		if wrong, isWrong := errors.AsType[*time.ParseError](err); isWrong {
 			if strings.HasSuffix(wrong.Message, "out of range") {
-				return t, true, fmt.Errorf("no such date or time%s", wrong.Message)
+				return t, fmt.Errorf("no such date or time%s", wrong.Message)
 			}
 			continue
 		}
-		switch day := wall.Weekday().String(); {
-		case m.name != "":
-			return t, true, fmt.Errorf("zone %s: names of zones are ambiguous; write the offset from UTC instead, as in %s+HH:MM", m.name, wall.Format("2006-01-02T15:04:05"))
-		case m.weekday != "" && m.weekday != strings.ToLower(day[:3]):
-			return t, true, fmt.Errorf("%s is a %s", wall.Format(time.DateOnly), day)
+		switch day := t.Weekday().String(); {
+		case zoneName != "":
+			return t, fmt.Errorf("zone %s: names of zones are ambiguous; write the offset from UTC instead, as in %s+HH:MM", zoneName, t.Format("2006-01-02T15:04:05"))
+		case weekday != "" && weekday != strings.ToLower(day[:3]):
+			return t, fmt.Errorf("%s is a %s", t.Format(time.DateOnly), day)
 		}
-		t, err = inZone(wall, zone, layout == time.DateOnly)
-		return t, true, err
+		return inZone(t, zone, layout == time.DateOnly)
 	}
+	return time.Time{}, refusal(wall)
+}
+
+// refusal returns why a text is no date and time.
+func refusal(wall string) error {
 	for _, r := range refusals {
-		if r.match.Get().MatchString(m.wall) {
-			return t, true, errors.New(r.reason)
+		if r.match.Get().MatchString(wall) {
+			return errors.New(r.reason)
 		}
 	}
-	return t, false, nil
+	return errNoMoment
 }

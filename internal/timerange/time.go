@@ -23,7 +23,7 @@ Times that programs print are read as well, such as ISODate('2026-11-20T14:00:00
 Ambiguous times are refused: 01/02/2026, years of two digits, and names of zones other than
 UTC and GMT.
 
-The units of a distance are ` + strings.Join(unitNames, " ") + ` and their names. A month ago is the same
+The units of a distance are y mo w d h m s ms and their names. A month ago is the same
 day and time in the month before. At the end of a range, +2h counts from the beginning of
 the range, and 10:00 is on the day of the beginning.`
 }
@@ -63,14 +63,14 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 		case err != nil:
 			return time.Time{}, fmt.Errorf("time %q: %w", s, err)
 		case !isAgo && words[0] == '+':
-			return d.negative().before(start), nil
+			return distance{-d.months, -d.rest}.before(start), nil
 		}
 		return d.before(now), nil
 	}
-	if t, ok, err := splitZone(asDate(words, now, start)).parse(now.Location()); err != nil {
-		return t, fmt.Errorf("time %q: %w", s, err)
-	} else if ok {
+	if t, err := parseMoment(asDate(words, now, start), now.Location()); err == nil {
 		return t, nil
+	} else if !errors.Is(err, errNoMoment) {
+		return t, fmt.Errorf("time %q: %w", s, err)
 	}
 	if d, err := parseDistance(words); err == nil && d == (distance{}) {
 		return time.Time{}, fmt.Errorf("time %q: a distance of 0; for this moment write now", s)
@@ -89,13 +89,12 @@ func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 // digits, as times from 1973 to 2286 have: a shorter number may mean a year or hours, and a
 // longer number milliseconds.
 func parseUnix(s string, marked bool) (time.Time, error) {
-	if !isDigits(strings.TrimPrefix(s, "-")) {
+	switch {
+	case !isDigits(strings.TrimPrefix(s, "-")):
 		return time.Time{}, fmt.Errorf("time %q: not a number of Unix seconds", s)
-	}
-	if !marked && len(s) == 13 {
+	case !marked && len(s) == 13:
 		return time.Time{}, fmt.Errorf("time %q: these look like milliseconds; remove the last three digits for Unix seconds", s)
-	}
-	if !marked && len(s) != 9 && len(s) != 10 {
+	case !marked && len(s) != 9 && len(s) != 10:
 		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; for exactly this number, write @%s", s, s)
 	}
 	return since1970(s, time.Second)
