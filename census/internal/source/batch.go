@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/oidkit/oid/inspect"
@@ -151,7 +152,7 @@ func (s *Input) addDocument(b *Batch, doc value, place uint32) (digits []byte, e
 	if ids == b.ids() {
 		b.look(doc)
 	}
-	if found != 1 || len(s.path) > 1 || s.path[0] == anyMember || doc.typ != typeObject {
+	if len(s.path) > 1 || s.path[0] == anyMember || doc.typ != typeObject {
 		return nil, nil
 	}
 	return digits, nil
@@ -161,7 +162,7 @@ func (s *Input) addDocument(b *Batch, doc value, place uint32) (digits []byte, e
 // an ObjectId in JSON, or nil for any other value.
 func (b *Batch) add(v value, place uint32, elements bool) (digits []byte) {
 	switch {
-	case v.typ == typeArray && v.isJSON && v.data[skipSpace(v.data, 1)] <= '9' && b.addPasted(short(v.data), place): // bytes
+	case v.typ == typeArray && v.isJSON && strings.IndexByte("-0123456789", v.data[skipSpace(v.data, 1)]) >= 0 && b.addPasted(short(v.data), place): // bytes
 	case v.typ == typeArray && elements:
 		// The end of the array is known, so an unreadable element is no reason to skip the document.
 		_ = v.each(func(_ []byte, element value) error {

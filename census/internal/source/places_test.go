@@ -197,6 +197,8 @@ func TestPaths(t *testing.T) {
 		{"a.0", `{"a":[7,{"0":` + a + `}]}`, "0 ids, [int:1], without 0"},
 		{"a", `{"a":[` + a + `,[` + b + `],"x"]}`, "1 ids, [array:1 string:1], without 0"},
 		{"_id", `{"_id":[` + a + `]}`, "0 ids, [array:1], without 0"},
+		{"_id", `{"_id":["` + idA + `"]}`, "0 ids, [array:1], without 0"},
+		{"a", `{"a":["` + idA + `","x"]}`, "1 ids, [string:1], without 0"},
 		{"a.b.c", `{"a.b":{"c":` + a + `},"a":{"b":{"c":` + b + `}}}`, "1 ids, without 0"},
 		{"a.b", `{"a":{"b":1,"b.c":` + a + `}}`, "0 ids, [int:1], without 0"},
 		{"a.b.c", `{"a.b.c.d":` + a + `}`, "0 ids, without 1"},
@@ -218,6 +220,9 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%s of %s in %s: %s, %v, want %s", test.field, test.text, how, found(r), err, test.want)
 			}
 		}
+	}
+	if r, err := read(t, strings.NewReader(`{"_id":`+a+`,"_id":`+b+`,"x" 1}`+"\n"), nil); found(r) != "1 ids, without 0" || err != nil {
+		t.Errorf("what is behind _id: %s, %v", found(r), err)
 	}
 	text := "n,after\n1,\"{\"\"_id\"\":\"\"" + idA + "\"\"}\"\n2,\"{}\"\n3,\n4,\"{\"\"_id\"\":\"\"" + idB + "\"\"}\"\n5,x\n"
 	if r, err := read(t, strings.NewReader(text), &census.Options{Column: "after._id"}); found(r) != "2 ids, without 3" || err != nil {
