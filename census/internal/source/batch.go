@@ -185,7 +185,6 @@ func (b *Batch) add(v value, place uint32, elements bool) (digits []byte) {
 func (b *Batch) addString(v value, place uint32) {
 	t, text := "string", bytes.TrimPrefix(v.text(), []byte(`\x`)) // as PostgreSQL writes bytes
 	var id objectid.ID
-	text = bytes.TrimPrefix(text, []byte(`\x`)) // as PostgreSQL writes bytes
 	if len(text) == hexDigits && id.UnmarshalText(text) == nil {
 		t = HexString
 		b.Strings = append(b.Strings, Item{id, place})

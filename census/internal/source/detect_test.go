@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/internal/source"
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -51,6 +52,23 @@ func TestTextSequences(t *testing.T) {
 		for _, text := range []string{text, strings.ReplaceAll(text, "\x1e", "\x00"), strings.ReplaceAll(text, "\x1e", "\x00")[1:]} {
 			if r, err := read(t, strings.NewReader(text), nil); err != nil || r.IDs != 9 || r.Broken() {
 				t.Errorf("%q: %d ids, %v", text, r.IDs, err)
+			}
+		}
+	}
+}
+
+// TestLastLine counts the last line or document, with and without a newline behind it.
+func TestLastLine(t *testing.T) {
+	for format, line := range map[census.Format]string{
+		census.FormatGrep: "no id", census.FormatList: idA, census.FormatCSV: "_id\n" + idA, census.FormatJSON: `{"_id":"` + idA + `"}`,
+		census.FormatBSON: "\x16\x00\x00\x00\x07_id\x00" + "123456789012" + "\x00",
+	} {
+		for _, end := range []string{"", "\n"} {
+			if format == census.FormatBSON {
+				end = ""
+			}
+			if r, err := read(t, strings.NewReader(line+end), &census.Options{Format: format}); err != nil || r.Sources[0].Units != 1 {
+				t.Errorf("%s: %d units, %v", format, r.Sources[0].Units, err)
 			}
 		}
 	}

@@ -61,6 +61,7 @@ func FuzzRead(f *testing.F) {
 // FuzzGrep holds the search for ids in the blocks of a text to the search in the whole text.
 func FuzzGrep(f *testing.F) {
 	f.Add([]byte("x " + idA + ":" + idB + "\n" + idA + "0"))
+	f.Add([]byte(idA + "\n"))
 	f.Add(bytes.Repeat([]byte(idA+"-"), 2_000))
 	f.Add(bytes.Repeat([]byte("0"), 1<<15))
 	f.Add(bytes.Repeat([]byte("x"), 256<<10)) // one block, after which nothing follows

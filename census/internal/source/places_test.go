@@ -123,6 +123,7 @@ func TestPlaces(t *testing.T) {
 		"op;after\nc;\"{\"\"_id\"\": \"\"" + idA + "\"\"}\"\n": `; the column "after._id" has 1 id: write --column after._id`,
 		"--\n-- Dump\n--\nid\tn\n" + idA + "\t1\n":             `or a list of ids; the text has ids: write --grep`,
 		idA + "\t1\n" + idB + "\t2\n":                          `or a list of ids; the text has ids: write --grep`,
+		"n,message\n1,order " + idA + "\n":                     "; the text has ids: write --grep",
 		"no id\n":                                              `or a list of ids`,
 		// Other texts have separators, too.
 		"db.users.insertMany([\n{ \"_id\": ObjectId(\"" + idA + "\") },\n{ \"_id\": ObjectId(\"" + idB + "\") }\n]);\n": "; the text has ids: write --grep",
