@@ -70,8 +70,7 @@ Only one column of a table is read, in one read-only transaction; --column names
 Without --column, it is the first of these whose first 100 rows have ids: the column _id,
 the primary key, the column id, or the only other column with ids. An id is 12 bytes, or
 a text of 24 digits, perhaps in a notation such as \x... or ObjectId("..."). UUIDs and
-other values are counted by type. A name that does not exist is an error that lists those
-that do.
+other values are counted by type.
 
 --format sets the format of all sources. --collection NAME or DATABASE.NAME selects one
 collection of an archive. --column names the column of CSV, by default the field. --grep

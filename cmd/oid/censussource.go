@@ -107,7 +107,7 @@ func (r *censusReader) parts(ctx context.Context, arg string) ([]part, error) {
 		return r.databaseParts(ctx, p, url, name)
 	}
 	info, err := os.Stat(arg)
-	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`) {
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.:`) {
 		return nil, fmt.Errorf("%w; for a collection of the store write store:%s", err, arg)
 	}
 	if err != nil {

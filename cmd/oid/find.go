@@ -18,8 +18,7 @@ import (
 
 const findHelp = `List the documents of a collection in the order of their _id, one per line, as
 Extended JSON. With --since, --from or --to, list only documents that were created in
-that time range. The command then reads no other documents. A collection that does not
-exist is an error, which lists the collections that do.`
+that time range. The command then reads no other documents.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (
@@ -140,10 +139,7 @@ func newGetCommand(std streams) *cobra.Command {
 		Long: `Print the documents with these IDs as Extended JSON, one per line, in the order of the
 IDs. Without an ID, the command reads IDs from standard input, one per line.
 
-` + docIDHelp + `
-
-If no document has the _id, but one has the same characters as a string, a number or an
-ObjectId, the command says so and how to ask for it. The exit code stays 1.`,
+` + docIDHelp,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
 		Args: cobra.MinimumNArgs(1),

@@ -161,7 +161,7 @@ func (d *Database) rows(ctx context.Context, t Table, c Column, limit string, ea
 			err = fmt.Errorf("read column %s of table %s: %w", c.Name, t, err)
 		}
 	}()
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

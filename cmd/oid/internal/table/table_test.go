@@ -138,9 +138,9 @@ func TestPostgres(t *testing.T) {
 	}
 
 	// The estimate comes from the planner.
-	run(t, "CREATE TABLE many AS SELECT decode(lpad(to_hex(i), 24, '0'), 'hex') AS id FROM generate_series(1, 5000) i; ANALYZE many;", "psql", "-Xq", url)
+	run(t, "CREATE TABLE many_rows AS SELECT decode(lpad(to_hex(i), 24, '0'), 'hex') AS id FROM generate_series(1, 5000) i; ANALYZE many_rows;", "psql", "-Xq", url)
 	d = open(t, url)
-	if n := d.Estimate(t.Context(), named(t, d, "many")); n != 5000 {
+	if n := d.Estimate(t.Context(), named(t, d, "many_rows")); n != 5000 {
 		t.Errorf("estimate %d, want 5000", n)
 	}
 
@@ -202,18 +202,35 @@ func TestSQLite(t *testing.T) {
 		CREATE TABLE generated (n INTEGER PRIMARY KEY, doc TEXT, ref TEXT GENERATED ALWAYS AS (doc ->> '$.ref') VIRTUAL);
 		INSERT INTO generated (n, doc) VALUES (1, '{"ref":"`+id+`"}');
 		CREATE VIEW seen AS SELECT 1 AS n, _id AS ref FROM plain;
+		CREATE TABLE keyed (id BLOB, ref BLOB PRIMARY KEY); INSERT INTO keyed VALUES (x'6592008029c8c3e4dc762501', `+blob+`);
+		CREATE TABLE named (ref BLOB PRIMARY KEY, _ID BLOB); INSERT INTO named VALUES (x'6592008029c8c3e4dc762501', `+blob+`);
+		CREATE TABLE vacant (n INT, ID BLOB); CREATE TABLE vague (a BLOB, b BLOB);
+		CREATE TABLE late (a BLOB, b BLOB); INSERT INTO late VALUES ('', NULL), (x'00', `+blob+`);
+		CREATE TABLE order_rows (ref BLOB); INSERT INTO order_rows VALUES (`+blob+`);
 		CREATE TABLE untyped (n, ref); INSERT INTO untyped VALUES (1, `+blob+`);
 		CREATE TABLE "Odd ""name""" ("a.b" TEXT); INSERT INTO "Odd ""name""" VALUES ('`+id+`');
 	`, "sqlite3", path)
 	d := open(t, "sqlite:"+path)
-	kinds{"plain": "_id", "PLAIN": "_id", "compact": "id", "generated": "ref", "seen": "ref", "untyped": "ref", `Odd "name"`: "a.b", `"Odd ""name"""`: "a.b"}.check(t, d)
+	kinds{"plain": "_id", "PLAIN": "_id", "compact": "id", "generated": "ref", "seen": "ref", "untyped": "ref", "keyed": "ref", "named": "_ID", "order_rows": "ref", `Odd "name"`: "a.b", `"Odd ""name"""`: "a.b"}.check(t, d)
 	run(t, "CREATE TABLE many (id INTEGER PRIMARY KEY, ref BLOB); WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM i WHERE n < 5000) INSERT INTO many SELECT n, zeroblob(12) FROM i;", "sqlite3", path)
 	d = open(t, "sqlite:"+path)
 	if n := d.Estimate(t.Context(), named(t, d, "many")); n != 5000 {
 		t.Errorf("estimate %d, want 5000", n)
 	}
-	if n := d.Estimate(t.Context(), named(t, d, "compact")); n != -1 {
-		t.Errorf("estimate %d of a table without rowids, want -1", n)
+	for name, want := range map[string]int64{"compact": -1, "vacant": -1, "order_rows": 1} { // the first has no rowids
+		if n := d.Estimate(t.Context(), named(t, d, name)); n != want {
+			t.Errorf("estimate %d of table %s, want %d", n, name, want)
+		}
+	}
+
+	// Without ids, the name or the key of a column decides, or nothing does.
+	for name, want := range map[string]string{"vacant": "ID", "late": "b"} { // the latter has an id in its second row
+		if c, err := d.Column(t.Context(), named(t, d, name), ""); err != nil || c.Name != want {
+			t.Errorf("%s: column %s, %v, want %s", name, c, err, want)
+		}
+	}
+	if c, err := d.Column(t.Context(), named(t, d, "vague"), ""); err == nil || !strings.Contains(err.Error(), "it has the columns a BLOB, b BLOB; choose one with --column NAME") {
+		t.Errorf("vague: column %s, %v", c, err)
 	}
 
 	// Another program has written to its log, and has not ended.
@@ -254,7 +271,7 @@ func TestMySQL(t *testing.T) {
 		"CREATE DATABASE other; CREATE TABLE other.there (id BINARY(12)); INSERT INTO other.there VALUES (x'"+id+"');", client...)
 	kinds{"fixed": "id", "hex": "id", "bytes": "ref", "parts": "_id", "seen": "ref", "generated": "ref", "other.there": "id", "`other`.`there`": "id"}.check(t, open(t, "mysql://root:pass@localhost/shop?socket="+socket))
 	run(t, "CREATE TABLE many AS SELECT unhex(lpad(seq, 24, '0')) AS id FROM seq_1_to_5000; ANALYZE TABLE many;", client...)
-	d := open(t, "mysql:///shop?socket="+socket)
+	d := open(t, "mariadb:///shop?socket="+socket)
 	if n := d.Estimate(t.Context(), named(t, d, "many")); n < 4000 || n > 6000 {
 		t.Errorf("estimate %d, want about 5000", n)
 	}
