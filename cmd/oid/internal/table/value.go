@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -41,13 +42,15 @@ const maxText = 200
 // id returns the id that v is: 12 bytes, or a text in one of the notations that
 // [inspect.ParseObjectID] reads. The text may be in a column of bytes.
 func (v value) id() (id objectid.ID, ok bool) {
-	switch n := len(v.bytes); {
-	case n == objectid.Size && !v.isText:
+	if len(v.bytes) == objectid.Size && !v.isText {
 		return objectid.ID(v.bytes), true
-	case n == 2*objectid.Size && id.UnmarshalText(v.bytes) == nil:
+	}
+	text := bytes.TrimRight(v.bytes, " ") // which fill a column of the type char(255)
+	switch n := len(text); {
+	case n == 2*objectid.Size && id.UnmarshalText(text) == nil:
 		return id, true
 	case n > objectid.Size && n <= maxText:
-		return inspect.ParseObjectID(string(v.bytes))
+		return inspect.ParseObjectID(string(text))
 	}
 	return objectid.ID{}, false
 }
