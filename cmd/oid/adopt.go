@@ -29,9 +29,8 @@ type adoption struct {
 func newAdoptCommand(std streams) *cobra.Command {
 	var a adoption
 	cmd := &cobra.Command{
-		Use:        "adopt --evidence ID --pid PID",
-		SuggestFor: []string{"join", "register"},
-		Short:      "Record a process, so that its ids are traced to it",
+		Use:   "adopt --evidence ID --pid PID",
+		Short: "Record a process, so that its ids are traced to it",
 		Long: `Record a running process that creates ObjectIds with any driver, in any language, so
 that its ids can be traced to it.
 

@@ -80,10 +80,9 @@ It records processes in a store or, with --server, through "oid serve".`
 func newAgentCommand(std streams) *cobra.Command {
 	var a agentCommand
 	cmd := &cobra.Command{
-		Use:        "agent",
-		SuggestFor: []string{"daemon", "sidecar"},
-		Short:      "Record the processes of this host that connect to a socket",
-		Long:       agentHelp,
+		Use:   "agent",
+		Short: "Record the processes of this host that connect to a socket",
+		Long:  agentHelp,
 		Example: `  oid agent --store postgres://db/oid
   oid agent --server https://oid.example.org --token-file /etc/oid.token
   oid agent --listen /run/oid/agent.sock --mode 0660 --group app

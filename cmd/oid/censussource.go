@@ -50,7 +50,7 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		parts = append(parts, more...)
 	}
 	total, isBytes := totalSize(parts)
-	r.progress = newBar(r.std, r.quiet, "reading", "documents", total, isBytes)
+	r.progress = newBar(r.std, r.quiet, total, isBytes)
 	defer r.progress.finish()
 	for _, p := range parts {
 		if err := r.readPart(ctx, c, p); err != nil {

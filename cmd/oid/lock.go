@@ -140,10 +140,7 @@ func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
 
 // splitLockArguments splits the arguments into the names of locks and the command.
 func splitLockArguments(cmd *cobra.Command, args []string, show bool) (names, command []string) {
-	switch dash := cmd.ArgsLenAtDash(); {
-	case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
-		return args[:1], args[2:]
-	case dash >= 0 && !(dash == 0 && show):
+	if dash := cmd.ArgsLenAtDash(); dash > 0 || dash == 0 && !show {
 		return args[:dash], args[dash:]
 	}
 	return args, nil

@@ -129,15 +129,15 @@ type progress struct {
 	bar     *progressbar.ProgressBar
 }
 
-// newBar returns the progress of something that is counted in units or in bytes, or
+// newBar returns the progress of something that is counted in documents or in bytes, or
 // nil if quiet is set or stderr is not a terminal. A total of -1 is not known.
-func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
+func newBar(std streams, quiet bool, total int64, isBytes bool) *progress {
 	if quiet || !isTerminal(std.err) {
 		return nil
 	}
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(std.err),
-		progressbar.OptionSetDescription("oid: " + what),
+		progressbar.OptionSetDescription("oid: reading"),
 		progressbar.OptionShowBytes(isBytes),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
@@ -147,7 +147,7 @@ func newBar(std streams, quiet bool, what, units string, total int64, isBytes bo
 		progressbar.OptionFullWidth(),
 	}
 	if !isBytes { // the bar writes the rate of bytes itself
-		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(units))
+		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString("documents"))
 	}
 	return &progress{isBytes, progressbar.NewOptions64(total, options...)}
 }
