@@ -106,3 +106,16 @@ func TestReaderFails(t *testing.T) {
 		t.Errorf("%q", wrong)
 	}
 }
+
+// Decoders within others have an eighth of the window.
+func TestInnerWindow(t *testing.T) {
+	for _, inner := range []string{"xz -9", "zstd --ultra --long=27"} {
+		for outer, want := range map[string]string{"xz -1": "decompressing takes more memory than is allowed", "gzip": ""} {
+			data := shell(t, t.TempDir(), "head -c 40M /dev/zero | "+inner+" | "+outer)
+			_, wrong := walk(bytes.NewReader(data), unpack.Options{})
+			if !strings.Contains(wrong[""], want) || want == "" && len(wrong) > 0 {
+				t.Errorf("%s | %s: %q, want %q", inner, outer, wrong, want)
+			}
+		}
+	}
+}

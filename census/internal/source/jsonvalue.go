@@ -33,7 +33,7 @@ func (b *Batch) addJSON(v value, place uint32) (digits []byte) {
 }
 
 // oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if
-// value is something else.
+// value begins with something else.
 func oidDigits(value []byte) int {
 	i := 1
 	for _, token := range []string{`"$oid"`, ":", `"`} {
@@ -46,8 +46,7 @@ func oidDigits(value []byte) int {
 	if end >= len(value) || value[end] != '"' || new(objectid.ID).UnmarshalText(value[i:end]) != nil {
 		return -1
 	}
-	end = skipSpace(value, end+1)
-	if end == len(value) || value[end] != '}' || skipSpace(value, end+1) < len(value) {
+	if end = skipSpace(value, end+1); end == len(value) || value[end] != '}' {
 		return -1
 	}
 	return i

@@ -200,6 +200,7 @@ func TestPaths(t *testing.T) {
 		{"_id", `{"_id":[` + a + `]}`, "0 ids, [array:1], without 0"},
 		{"_id", `{"_id":["` + idA + `"]}`, "0 ids, [array:1], without 0"},
 		{"a", `{"a":["` + idA + `","x"]}`, "1 ids, [string:1], without 0"},
+		{"_id", `{"_id":{"$binary":{"base64":"UH8fd7z4bNeZQ5AR","subType":"00"}}}`, "0 ids, [binData:1], without 0"},
 		{"a.b.c", `{"a.b":{"c":` + a + `},"a":{"b":{"c":` + b + `}}}`, "1 ids, without 0"},
 		{"a.b", `{"a":{"b":1,"b.c":` + a + `}}`, "0 ids, [int:1], without 0"},
 		{"a.b.c", `{"a.b.c.d":` + a + `}`, "0 ids, without 1"},
@@ -224,6 +225,9 @@ func TestPaths(t *testing.T) {
 	}
 	if r, err := read(t, strings.NewReader(`{"_id":`+a+`,"_id":`+b+`,"x" 1}`+"\n"), nil); found(r) != "1 ids, without 0" || err != nil {
 		t.Errorf("what is behind _id: %s, %v", found(r), err)
+	}
+	if r, _ := read(t, strings.NewReader(a+" \n"+a+b+"\n"), nil); found(r) != "1 ids, without 0, broken 1" {
+		t.Errorf("two ids on a line: %s", found(r))
 	}
 	text := "n,after\n1,\"{\"\"_id\"\":\"\"" + idA + "\"\"}\"\n2,\"{}\"\n3,\n4,\"{\"\"_id\"\":\"\"" + idB + "\"\"}\"\n5,x\n"
 	if r, err := read(t, strings.NewReader(text), &census.Options{Column: "after._id"}); found(r) != "2 ids, without 3" || err != nil {
