@@ -186,7 +186,7 @@ func member(document, name string) (value string, at int) {
 		c := document[i]
 		switch {
 		case c == '"' || c == '\'':
-			for i++; i < len(document) && document[i] != c && document[i] != '\n'; i++ {
+			for i++; i < len(document) && document[i] != c; i++ {
 				if document[i] == '\\' {
 					i++
 				}
@@ -195,7 +195,7 @@ func member(document, name string) (value string, at int) {
 			if depth++; depth == 1 {
 				from = i + 1
 			}
-		case c == ':' && depth == 1 && key == "":
+		case c == ':' && key == "":
 			key, at, from = strings.Trim(document[from:i], " \t\r\n\"'"), from, i+1
 		case strings.IndexByte(",}])", c) >= 0:
 			if depth == 1 && key == name {
