@@ -185,14 +185,13 @@ func (s *search) row(from, known, to int) {
 
 // word finds the ids that contain the letters and digits text[from:to] or a part of them.
 func (s *search) word(from, to int) {
-	before := len(s.matches)
 	// It is enough to look at every 24th character: each run of 24 digits contains one of them.
 	for i := from + hexSize - 1; i < to; i += hexSize {
 		if is(s.text[i], inDigits) {
 			i = s.digits(i, i)
 		}
 	}
-	if len(s.matches) > before || to-from >= len(finders) {
+	if to-from >= len(finders) {
 		return
 	}
 	for _, f := range finders[to-from] {
