@@ -1,8 +1,10 @@
 package census
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 // An empty bucket is unusual only if the buckets of its kind on both sides tell how often they are
@@ -40,5 +42,32 @@ func TestRareBuckets(t *testing.T) {
 		if got := r.rare(8, test.alike); got < test.least || got > test.most {
 			t.Errorf("%s: %v, want %v to %v", test.name, got, test.least, test.most)
 		}
+	}
+}
+
+// A longer season must describe the buckets clearly better than a shorter one: otherwise chance
+// makes a rhythm of a fortnight out of quiet hours in an office, and outages out of other ones.
+func TestQuietHoursAreNoSeason(t *testing.T) {
+	outages := 0
+	for seed := range uint64(120) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		from := time.Date(2020, time.January, 6, 0, 0, 0, 0, time.UTC)
+		days := 60 + random.IntN(300)
+		h := newHistory(secondRange{uint32(from.Unix()), uint32(from.AddDate(0, 0, days).Unix()) - 1})
+		for day := range days {
+			for hour := 9; hour < 18 && day%7 < 5; hour++ {
+				if random.IntN(40) == 0 {
+					continue
+				}
+				for part := 0.7; part > 0 && random.Float64() < part; part -= 0.9 * random.ExpFloat64() {
+					h.minutes[(day*24+hour)*60+random.IntN(60)]++
+				}
+			}
+		}
+		found, _ := h.outages(time.UTC)
+		outages += len(found)
+	}
+	if outages > 3 {
+		t.Errorf("%d outages in 120 histories without one, want at most 3", outages)
 	}
 }

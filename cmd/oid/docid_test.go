@@ -83,10 +83,19 @@ func TestDocIDs(t *testing.T) {
 			t.Errorf("get %s: %+v", id, got)
 		}
 	}
-	for _, id := range []string{`UUID("30313233-3435-3637-3839-616263646566")`, "30313233-3435-3637-3839-616263646566", `ISODate("2026-11-03T00:00:00Z")`, `new ObjectId('6592008029c8c3e4dc762509')`, `{"user":"x","day":3}`} {
+	for _, id := range []string{`UUID("30313233-3435-3637-3839-616263646566")`, "30313233-3435-3637-3839-616263646566", `new UUID('30313233-3435-3637-3839-616263646566')`, `new Date("2026-11-03T00:00:00Z")`, `ISODate("2026-11-03T00:00:00Z")`, `new ObjectId('6592008029c8c3e4dc762509')`, `{"user":"x","day":3}`} {
 		if got := oid(t, "", "get", "any", id); got.code != exitDone || strings.Count(got.out, "\n") != 1 {
 			t.Errorf("get %s: %+v", id, got)
 		}
+	}
+
+	// An array is never an _id.
+	if got := oid(t, "", "get", "any", "[7]"); got.code != exitUsage || !strings.Contains(got.err, "[7]") {
+		t.Errorf("get of an array: %+v", got)
+	}
+	// A time range also holds after an ObjectId.
+	if got := oid(t, "", "find", "any", "--from", "2024-01-01", "--after", "6592008029c8c3e4dc762508"); strings.Count(got.out, "\n") != 1 {
+		t.Errorf("find --from --after: %+v", got)
 	}
 
 	// A time range leaves out other types, which is said.
