@@ -94,12 +94,19 @@ func bracketed(text string, at int) (m Match, ok bool) {
 // softBreak returns the ObjectId that is divided by a soft line break of quoted-printable, which is
 // "=" at the end of a line. The break is directly before or after the digits text[from:to].
 func softBreak(text string, from, to int) (m Match, ok bool) {
-	for _, at := range [...]int{to, from - 1, from - 2, from - 3} {
-		if at >= 0 && at < len(text) && text[at] == '=' && !ok {
-			m, ok = broken(text, at)
+	if to < len(text) && text[to] == '=' {
+		if m, ok = broken(text, to); ok {
+			return m, true
 		}
 	}
-	return m, ok
+	at := from - 1
+	for at >= 0 && (text[at] == '\r' || text[at] == '\n') {
+		at--
+	}
+	if at < max(from-3, 0) || text[at] != '=' {
+		return m, false
+	}
+	return broken(text, at)
 }
 
 // broken returns the ObjectId that is divided by "=" at text[at] and the end of its line.
