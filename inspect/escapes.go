@@ -99,14 +99,11 @@ func softBreak(text string, from, to int) (m Match, ok bool) {
 			return m, true
 		}
 	}
-	at := from - 1
-	for at >= 0 && (text[at] == '\r' || text[at] == '\n') {
-		at--
-	}
-	if at < max(from-3, 0) || text[at] != '=' {
+	line := strings.TrimSuffix(strings.TrimSuffix(text[:from], "\n"), "\r")
+	if !strings.HasSuffix(line, "=") {
 		return m, false
 	}
-	return broken(text, at)
+	return broken(text, len(line)-1)
 }
 
 // broken returns the ObjectId that is divided by "=" at text[at] and the end of its line.
