@@ -160,6 +160,16 @@ func TestOtherTypes(t *testing.T) {
 		if got := oid(t, "", "find", "c", "--strings"); got.code != exitUsage {
 			t.Errorf("find --strings without a time: %+v", got)
 		}
+		// A string between two ids is not an id.
+		if got := oid(t, `{"_id":"65fae98000"}`+"\n"+`{"_id":"`+text+`"}`+"\n", "insert", "between"); got.code != exitDone {
+			t.Fatalf("%+v", got)
+		}
+		if got := oid(t, "", "find", "between", "--strings", "--from", "2024-01-01", "--count"); got.out != "1\n" {
+			t.Errorf("find --strings --count: %+v", got)
+		}
+		if got := oid(t, "", "find", "between", "--strings", "--from", "2024-01-01", "--limit", "1"); got.out != `{"_id":"`+text+`"}`+"\n" {
+			t.Errorf("find --strings --limit: %+v", got)
+		}
 		if got := oid(t, "", "find", "c"); got.err != "" || strings.Count(got.out, "\n") != 4 {
 			t.Errorf("find of all: %+v", got)
 		}
