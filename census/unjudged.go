@@ -65,7 +65,7 @@ func (c *Census) unjudged(sources []*Source) *Unjudged {
 		u.Looked, u.First = u.Looked+s.looked, cmp.Or(u.First, s.first)
 		for path, f := range s.places {
 			field, isOther := strings.CutSuffix(path, source.InOtherText)
-			if !isOther || s.Format == FormatJSON || s.Format == FormatCSV { // what is in BSON is no text
+			if !isOther || s.Format == FormatJSON || s.Format == FormatCSV { // --grep does not read BSON
 				found[Elsewhere{field, 0, f.InText, s.Format == FormatCSV, isOther}] += f.Values
 			}
 		}

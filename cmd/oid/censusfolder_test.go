@@ -187,7 +187,8 @@ func TestCensusFollowsLinks(t *testing.T) {
 	}
 	write("dump/shop/orders.txt")
 	write("old/users.txt")
-	for link, to := range map[string]string{"link": "dump", "dump/latest": "shop", "dump/old": "../old", "dump/shop/old": "../../old", "old/dump": "../dump", "old/self": "."} {
+	write("old/year/carts.txt")
+	for link, to := range map[string]string{"link": "dump", "dump/latest": "shop", "dump/old": "../old", "dump/shop/old": "../../old", "dump/up": "..", "dump/year": "../old/year", "old/dump": "../dump", "old/self": "."} {
 		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestCensusFollowsLinks(t *testing.T) {
 		for _, s := range censusOf(t, filepath.Join(folder, name)).Sources {
 			got = append(got, fmt.Sprint(s.Collection, s.IDs))
 		}
-		if want := []string{"old/users1", "shop/orders1"}; !slices.Equal(got, want) {
+		if want := []string{"old/users1", "old/year/carts1", "shop/orders1"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -194,10 +194,14 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 // without the ending. With Grep all files belong to one collection without a name. If format is
 // Auto or BSON, mongodump wrote the .bson files, as DATABASE/COLLECTION.bson, and what it writes
 // beside them is skipped. Files and folders whose names begin with a dot are skipped. Links to folders
-// are followed, except to where everything is read anyway.
+// are followed, but each folder is read once.
 func folderParts(folder string, format census.Format) ([]part, error) {
+	root, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, err
+	}
 	var files []part
-	var followed []string // real paths
+	seen := map[string]bool{} // folders, by their real paths
 	isDump := format == census.FormatAuto || format == census.FormatBSON
 	var read fs.WalkDirFunc
 	read = func(path string, entry fs.DirEntry, err error) error {
@@ -207,6 +211,12 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		case hidden && entry.IsDir():
 			return fs.SkipDir
 		case entry.IsDir():
+			real, err := filepath.EvalSymlinks(path)
+			within, _ := filepath.Rel(folder, path) // path is always in folder
+			if isLinked := isWithin(root, real) && real != filepath.Join(root, within); err != nil || isLinked || seen[real] {
+				return cmp.Or(err, fs.SkipDir) // a linked folder within root is read without the link
+			}
+			seen[real] = true
 			// This is the data folder of a MongoDB server. One of its files is enough to say so.
 			catalog := filepath.Join(path, "_mdb_catalog.wt")
 			if _, err := os.Stat(catalog); err == nil {
@@ -220,11 +230,6 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		info, err := os.Stat(path)
 		switch {
 		case err == nil && info.IsDir():
-			real, err := filepath.EvalSymlinks(path)
-			if err != nil || slices.ContainsFunc(followed, func(other string) bool { return isWithin(other, real) }) {
-				return err
-			}
-			followed = append(followed, real)
 			return filepath.WalkDir(path+"/", read) // with a slash, it reads where the link leads
 		case err != nil || !info.Mode().IsRegular():
 			return err
@@ -243,11 +248,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		files = append(files, p)
 		return nil
 	}
-	root, err := filepath.EvalSymlinks(folder)
-	if err == nil {
-		followed = []string{root}
-		err = filepath.WalkDir(folder+"/", read)
-	}
+	err = filepath.WalkDir(folder+"/", read)
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("the folder %s has no files to read", folder)
 	}

@@ -59,9 +59,9 @@ func noCollections(ctx context.Context, s store.Store) error {
 	return err
 }
 
-// withTables returns err. If it says that the store does not have the collection, or that the
-// database is no store, withTables adds how the ids of its tables are read, and how rows are
-// selected by time. name is perhaps the name of one of the tables.
+// withTables returns err, the error of a store. If the collection does not exist, or if the
+// database is not a store, withTables adds the commands that read the ids of its tables and that
+// select rows by time. name may be the name of one of the tables.
 func (f *storeFlag) withTables(ctx context.Context, name string, err error) error {
 	if !errors.Is(err, store.ErrForeign) && !errors.Is(err, errMissing) {
 		return err

@@ -146,7 +146,7 @@ func parseMoment(words string, local *time.Location) (time.Time, error) {
 	return time.Time{}, refusal(wall)
 }
 
-// refusal returns why a text is no date and time.
+// refusal returns why a text is not a date and time.
 func refusal(wall string) error {
 	for _, r := range refusals {
 		if r.match.Get().MatchString(wall) {

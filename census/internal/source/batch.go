@@ -164,7 +164,7 @@ func (b *Batch) add(v value, place uint32, elements bool) (digits []byte) {
 	switch {
 	case v.typ == typeArray && v.isJSON && strings.IndexByte("-0123456789", v.data[skipSpace(v.data, 1)]) >= 0 && b.addPasted(short(v.data), place): // bytes
 	case v.typ == typeArray && elements:
-		// The end of the array is known, so an unreadable element is no reason to skip the document.
+		// An element that cannot be read ends only the array: the document goes on behind it.
 		_ = v.each(func(_ []byte, element value) error {
 			b.add(element, place, false)
 			return nil
