@@ -1,0 +1,47 @@
+package objectid
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+)
+
+// The methods below are for packages that do not use the interfaces of package encoding.
+// docs/how-to/ids-in-your-framework.md lists other packages and how to use ids with them.
+
+// UnmarshalParam reads a parameter of a path, a query or a form as [Parse] does, for gin and
+// echo.
+func (id *ID) UnmarshalParam(s string) error { return id.Set(s) }
+
+// UnmarshalFlag reads a flag as [Parse] does, for go-flags.
+func (id *ID) UnmarshalFlag(s string) error { return id.Set(s) }
+
+// EncodeValues adds the digits to v, or nothing for the zero ID, for google/go-querystring.
+func (id ID) EncodeValues(key string, v *url.Values) error {
+	if !id.IsZero() {
+		v.Add(key, id.String())
+	}
+	return nil
+}
+
+// MarshalGQL writes what [ID.MarshalJSON] returns, for gqlgen.
+func (id ID) MarshalGQL(w io.Writer) {
+	b, _ := id.MarshalJSON()
+	_, _ = w.Write(b)
+}
+
+// UnmarshalGQL reads a string as [Parse] does, or nil as the zero ID, for gqlgen.
+func (id *ID) UnmarshalGQL(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*id = ID{}
+		return nil
+	case string:
+		return id.Set(v)
+	default:
+		return fmt.Errorf("%w: GraphQL value of type %T, want a string of 24 digits, or null", ErrInvalid, v)
+	}
+}
+
+// GormDataType returns "string": GORM creates a text column.
+func (Hex) GormDataType() string { return "string" }
