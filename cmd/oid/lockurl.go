@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
@@ -74,7 +75,7 @@ func lockEngineOf(url string) (lockEngine, error) {
 
 // lockFolder returns the folder of a file: URL.
 func lockFolder(url string) (string, error) {
-	_, folder, _ := strings.Cut(url, ":")
+	folder := table.FilePath("file", url)
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
 		if !strings.HasPrefix(path, "/") {
 			return "", usagef("--locks or OID_LOCKS: a file URL with a host; want file:FOLDER or file:///FOLDER")
@@ -94,7 +95,7 @@ func lockFolder(url string) (string, error) {
 // missingPath returns the path of locks in files or SQLite if it does not exist, and
 // otherwise "".
 func missingPath(url string) (path string, err error) {
-	path, inFile := strings.CutPrefix(url, "sqlite:")
+	path, inFile := table.FilePath("sqlite", url), strings.HasPrefix(url, "sqlite:")
 	if strings.HasPrefix(url, "file:") {
 		inFile = true
 		if path, err = lockFolder(url); err != nil {

@@ -146,7 +146,7 @@ func (f *storeFlag) engine() (*storeEngine, error) {
 	switch _, rest, found := strings.Cut(url, ":"); {
 	case e == nil && table.IsURL(url):
 		return nil, usagef("oid keeps no documents in this kind of database; to analyse the ids of a table, write oid census %s", phrase.Argument(nameOf(url)+"#TABLE"))
-	case e == nil && found:
+	case e == nil && found && filepath.VolumeName(url) == "":
 		return nil, usagef("--store or OID_STORE: a %s; want %s", unknownURL(url), storeURLs)
 	case e == nil:
 		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
@@ -183,7 +183,7 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 }
 
 func openSQLite(ctx context.Context, url string, readOnly bool) (store.Store, error) {
-	s, err := sqlitestore.Open(ctx, strings.TrimPrefix(url, "sqlite:"), &sqlitestore.Options{ReadOnly: readOnly})
+	s, err := sqlitestore.Open(ctx, table.FilePath("sqlite", url), &sqlitestore.Options{ReadOnly: readOnly})
 	if err == nil {
 		return s, nil
 	}

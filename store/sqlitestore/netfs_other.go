@@ -1,6 +1,6 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package sqlitestore
 
-// networkFS always returns "": network file systems are detected on Linux only.
+// networkFS always returns "": network file systems are detected on Linux and Windows only.
 func networkFS(string) string { return "" }

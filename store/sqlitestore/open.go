@@ -295,12 +295,13 @@ func (s *database) dsn(mode string) string {
 	return s.url(q)
 }
 
-// url returns the file's URL with these parameters.
+// url returns the file's URL with these parameters. It has no host, before which SQLite expects
+// a slash: a path of Windows begins with a drive or with the name of a server.
 func (s *database) url(q url.Values) string {
 	if s.frozen {
 		q.Set("immutable", "1")
 	}
-	u := url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: s.path, RawQuery: q.Encode()}
 	return u.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -89,9 +90,19 @@ func IsURL(url string) bool { return dialectOf(url) != nil }
 // connectTimeout is how long connecting to a server may take if the URL does not say it.
 const connectTimeout = 5 * time.Second
 
+// FilePath returns the path in a URL of a file with this scheme. On Windows, the path in
+// sqlite:///C:/data/oid.db is C:/data/oid.db.
+func FilePath(scheme, url string) string {
+	path := strings.TrimPrefix(url, scheme+":")
+	if local := strings.TrimLeft(path, "/"); filepath.VolumeName(local) != "" {
+		return local
+	}
+	return path
+}
+
 // openSQLite opens a file for reading. The file may be in use by other programs.
 func openSQLite(uri string) (*sql.DB, string, error) {
-	path := strings.TrimPrefix(uri, "sqlite:")
+	path := FilePath("sqlite", uri)
 	if _, err := os.Stat(path); err != nil {
 		return nil, path, err
 	}
