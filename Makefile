@@ -26,7 +26,7 @@ test-release:
 	.ci/setup release
 	cd release && OID_REQUIRE_ALL=1 go test -v -timeout 30m ./...
 generated:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./internal/report
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture|JavaScriptCommonJS|JavaScriptCompat)$$' ./cmd/oid ./internal/report ./internal/interop
 
 # The picture of the page in the documents. It shows the time at which it was made.
 .PHONY: picture

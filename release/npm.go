@@ -62,7 +62,7 @@ func (r *release) writeNPM(_ context.Context, built []target) error {
 // writeLibrary writes @oidkit/objectid, the folder js, with the version of this release.
 func (r *release) writeLibrary() error {
 	files := map[string]string{}
-	for _, pattern := range []string{"*.js", "*.d.ts"} { // as "files" in package.json
+	for _, pattern := range []string{"*.js", "*.cjs", "*.mjs", "*.d.ts", "*.d.cts"} { // as "files" in package.json
 		found, err := filepath.Glob(filepath.Join(r.root, "js", pattern))
 		if err != nil {
 			return err

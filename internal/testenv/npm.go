@@ -15,6 +15,8 @@ var npmPackages = []string{
 	"@redocly/cli@2.77.0",
 	"@stoplight/spectral-cli@6.16.3",
 	"axe-core@4.14.1",
+	"bson-objectid@2.0.4",
+	"bson@4.7.2",
 	"bson@6.10.4",
 	"bson@7.1.0",
 	"bson@7.3.4",
