@@ -14,6 +14,11 @@
 //
 // Ids are not secret: whoever sees one can guess its neighbours. Each generator draws its
 // process value, 5 of the 12 bytes, at random. Two generators can draw the same value;
-// "oid odds" computes the chance. A copy of a running virtual machine repeats the ids of the
-// original unless it calls [Generator.Reseed].
+// "oid odds" computes the chance.
+//
+// A copy of a running virtual machine repeats the ids of the original until it draws another
+// process value. On Linux with a readable /dev/vmclock0, a generator does so before it returns
+// its next id. Elsewhere the copy must call [Generator.Reseed]. If the environment variable
+// OID_VMCLOCK names a file, generators use it in place of the device. If that file cannot be
+// used, [NewGenerator] fails and [New] panics. If the variable is empty, they use none.
 package objectid

@@ -65,6 +65,10 @@ type Generator struct {
 	//  3. New and Fill read value before and after they take from state. If the two readings
 	//     differ or are odd, they discard what they took. So the state of an id was taken while
 	//     value held the block of that id: no id combines an old block with a new state.
+	//
+	// New and Fill compare the generation of the virtual machine after they take from state and
+	// before they read value again. So they notice each snapshot that was made before an id was
+	// complete, even if another goroutine has already changed the process value because of it.
 
 	// These fields are written once, before the generator is shared.
 
@@ -83,6 +87,9 @@ type Generator struct {
 
 	value atomic.Uint64 // the block, and the number of its changes
 	reset atomic.Uint64 // bits of the low word that a new second sets
+
+	machine    *atomic.Uint64 // generation counter of the virtual machine, or nil; see vmClock
+	generation atomic.Uint64  // the generation for which the process value was drawn
 
 	reseeding reseeding
 
@@ -120,7 +127,13 @@ func NewGenerator(o *Options) (*Generator, error) {
 	return g, nil
 }
 
-func (g *Generator) init(o *Options) error {
+func (g *Generator) init(o *Options) (err error) {
+	if g.machine, err = vmClock(); err != nil {
+		return err
+	}
+	if g.machine != nil {
+		g.generation.Store(g.machine.Load()) // before the process value is drawn
+	}
 	block, low, counter, err := o.Layout.words()
 	if err != nil {
 		return err
@@ -170,7 +183,7 @@ var (
 
 func initStd() {
 	if err := std.init(&Options{}); err != nil {
-		panic(err) // cannot happen: the Modern layout does not depend on the host
+		panic(err) // only if OID_VMCLOCK names a file that cannot be used
 	}
 }
 
@@ -191,12 +204,12 @@ func (g *Generator) New() ID {
 	for {
 		value := g.value.Load()
 		v := g.take(1)
-		if settled(value, g.value.Load()) {
+		if !g.resumed() && settled(value, g.value.Load()) {
 			var id ID
 			putWords(&id, v>>(g.bits&63)<<32|value&math.MaxUint32, uint32(v)&g.mask|g.prefix)
 			return id
 		}
-		g.reseeding.wait()
+		g.settle()
 	}
 }
 
@@ -207,11 +220,7 @@ func (g *Generator) Fill(dst []ID) {
 		part := dst[:min(len(dst), chunk)]
 		value := g.value.Load()
 		v := g.take(uint64(len(part)))
-		if !settled(value, g.value.Load()) {
-			g.reseeding.wait()
-			continue
-		}
-		dst = dst[len(part):]
+		rest := dst[len(part):]
 		for len(part) > 0 {
 			// Up to the next overflow only the low word changes.
 			room := uint64(g.mask) - v&uint64(g.mask) + 1
@@ -220,6 +229,11 @@ func (g *Generator) Fill(dst []ID) {
 			part = part[len(run):]
 			v += uint64(len(run))
 		}
+		if g.resumed() || !settled(value, g.value.Load()) {
+			g.settle()
+			continue
+		}
+		dst = rest
 	}
 }
 

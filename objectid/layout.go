@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 )
 
 // Layout is the meaning of the eight bytes after the seconds. The counter starts at a random
@@ -69,7 +70,9 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 	// The upper byte is drawn from 0 to 191, so that at least 64 overflows of
 	// the three bytes below it fit.
 	roomy := uint32(binary.BigEndian.Uint16(random[4:]))*192>>16<<24 | low&0x00FFFFFF
-	seed := binary.BigEndian.Uint32(random[8:])
+	// Copies of a virtual machine can read the same random bytes until their kernels have new
+	// ones. Each copy then draws at another time.
+	seed := binary.BigEndian.Uint32(random[8:]) ^ uint32(time.Now().UnixNano())
 	// A counter that overflows within a second carries into the last random byte (Modern) or
 	// into the seconds (Classic, Java). The next second undoes a carry into the random byte. So
 	// a Modern generator uses only process values of one process block: the 256 values with

@@ -26,6 +26,8 @@ type reseeding struct {
 	shared  bool       // the counter is that of all Classic generators
 	mu      sync.Mutex // held while the value changes
 
+	resuming sync.Mutex // held while the value changes after a snapshot
+
 	// drift is how much further the wall clock has advanced than the monotonic clock since
 	// the generator was created. checked is the monotonic time at which drift was read.
 	drift, checked atomic.Int64
@@ -34,12 +36,6 @@ type reseeding struct {
 // settled reports whether Generator.value, read before and after state was taken, did not
 // change in between.
 func settled(before, after uint64) bool { return before == after && before&changing == 0 }
-
-// wait returns when no change of the process value is under way.
-func (r *reseeding) wait() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-}
 
 // jumped reports whether the wall clock has jumped forward against the monotonic clock
 // since the last call: the machine was suspended, or it is a copy that was resumed later,
@@ -56,9 +52,9 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 // It returns false and changes nothing if the Layout is Classic, if Block is set but NewBlock
 // is not, or if NewBlock returns false.
 //
-// Call it in each copy of a running virtual machine before the copy generates ids. Unless
-// [Options].Now is set, g calls Reseed itself within 100 ms after the wall clock jumped
-// forward, as after a suspension.
+// Call it in each copy of a running virtual machine before the copy generates ids. The package
+// comment says where g calls Reseed itself. Unless [Options].Now is set, g also calls it within
+// 100 ms after the wall clock jumped forward, as after a suspension.
 func (g *Generator) Reseed() bool {
 	return g.change(func(old uint64) uint64 {
 		return max(old>>g.bits+1, second(g.now()))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var readsVariable = regexp.MustCompile(`Getenv\("(\w+)"\)|"(OID_LOCK_\w+)"`)
+var readsVariable = regexp.MustCompile(`(?:Getenv|LookupEnv)\("(\w+)"\)|"(OID_LOCK_\w+)"`)
 
 // The page on the environment has every variable that the command reads or sets.
 func TestEnvironmentPage(t *testing.T) {

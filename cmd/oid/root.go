@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/objectid"
 )
 
 // newRoot returns the command tree, and a bool that is set once a subcommand has
@@ -53,6 +56,9 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		err := noEmptyFlag(cmd)
 		*started = err == nil
+		if err == nil && os.Getenv("OID_VMCLOCK") != "" {
+			_, err = objectid.NewGenerator(nil) // objectid.New would panic for a file that cannot be used
+		}
 		return err
 	}
 	return root, started
