@@ -16,8 +16,10 @@ import (
 func TestVerifyAdapters(t *testing.T) {
 	testenv.Long(t, "takes seconds")
 	const adapters, jar = "adapters/", "/usr/share/java/mongo-java-driver.jar"
+	jars := testenv.Jars(t, adapters+"pom.xml") + "/*"
 	compiled := t.TempDir()
 	const fork, json = "--ids 500 --fork", "--decode=json"
+	const sameSecond = "--ids 2000 --clock frozen"
 	for _, a := range []struct {
 		name, needs, missing string
 		command              []string
@@ -31,6 +33,10 @@ func TestVerifyAdapters(t *testing.T) {
 			broken:  map[string]string{"--decode": "refuses-other-text"}, without: []string{json},
 		},
 		{
+			name: "pymongo 4", needs: "python3 --version", missing: "python3", without: []string{json},
+			command: []string{"env", "PYTHONPATH=" + testenv.PythonPackage(t, "pymongo", "4.20.1"), "python3", adapters + "pymongo.py"},
+		},
+		{
 			name: "php", needs: "php -m | grep -qx mongodb", missing: "php-cli and php-mongodb",
 			command: []string{"php", adapters + "mongodb.php"}, without: []string{json},
 		},
@@ -42,6 +48,26 @@ func TestVerifyAdapters(t *testing.T) {
 			name: "java", needs: "javac -cp " + jar + " -d " + compiled + " " + adapters + "MongoDriver.java && java -version", missing: "default-jdk-headless and libmongodb-java",
 			command: []string{"java", "-cp", compiled + ":" + jar, "MongoDriver"},
 			broken:  map[string]string{"--ids 2000": "layout", "--decode": "reads-times"}, without: []string{fork, json},
+		},
+		{
+			name: "java 5", needs: "javac -cp '" + jars + "' -d " + compiled + "/5 " + adapters + "MongoDriver.java", missing: "default-jdk-headless",
+			command: []string{"java", "-cp", compiled + "/5:" + jars, "MongoDriver"}, without: []string{fork, json},
+		},
+		{
+			// It draws its process value and its counter from the second of its start.
+			name: "kotlin", needs: "javac -cp '" + jars + "' -d " + compiled + "/kotlin " + adapters + "Jvm.java", missing: "default-jdk-headless",
+			command: []string{"java", "-cp", compiled + "/kotlin:" + jars, "Jvm", "kbson"},
+			broken:  map[string]string{sameSecond: "own-value counter-start no-repeats-among-processes", "--decode": "refuses-other-text reads-times"},
+			without: []string{"--ids 2000", fork, json},
+		},
+		{
+			name: "scala", needs: "javac -cp '" + jars + "' -d " + compiled + "/scala " + adapters + "Jvm.java", missing: "default-jdk-headless",
+			command: []string{"java", "-cp", compiled + "/scala:" + jars, "Jvm", "reactivemongo"},
+			broken:  map[string]string{"--ids 2000": "own-value", "--decode": "refuses-other-text reads-times"}, without: []string{fork, json},
+		},
+		{
+			name: "rust", needs: "true", command: []string{filepath.Join(testenv.Crate(t, adapters+"rust"), "adapter")},
+			broken: map[string]string{fork: "own-value no-repeats-among-processes"}, without: []string{json},
 		},
 		{
 			name: "go", needs: "go build -o " + compiled + " ./adapters/golang", missing: "golang",
@@ -60,8 +86,8 @@ func TestVerifyAdapters(t *testing.T) {
 			if a.modules {
 				t.Setenv("NODE_PATH", testenv.NodeModules(t, "bson", "7.3.4"))
 			}
-			for _, flags := range []string{"--ids 2000", "--ids 500 --fork", "--decode", "--decode=json"} {
-				if slices.Contains(a.without, flags) {
+			for _, flags := range []string{"--ids 2000", sameSecond, fork, "--decode", json} {
+				if slices.Contains(a.without, flags) || flags == sameSecond && a.broken[flags] == "" {
 					continue
 				}
 				if _, got, code := judged(t, flags, a.command); strings.Join(got, " ") != a.broken[flags] || code != min(len(got), 1) {

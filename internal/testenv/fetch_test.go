@@ -27,4 +27,10 @@ func TestFetch(t *testing.T) {
 			PythonPackage(t, name, version)
 		})
 	}
+	for _, p := range poms {
+		t.Run(p, func(t *testing.T) { Jars(t, p) })
+	}
+	for _, p := range crates {
+		t.Run(p, func(t *testing.T) { Crate(t, p) })
+	}
 }

@@ -11,6 +11,7 @@ import (
 var pythonPackages = []string{
 	"fastavro==1.13.1",
 	"pyarrow==26.0.1",
+	"pymongo==4.20.1",
 }
 
 // PythonPackage returns a folder, for PYTHONPATH, with a package of PyPI in exactly this version,

@@ -26,6 +26,10 @@ func (a adapter) name() string { return a.language + " " + a.library }
 const (
 	noForkInGo = "Go programs do not fork"
 	goAsks     = "Go asks for the time without the C library"
+
+	noForkInJava = "Java programs do not fork"
+	phpLoads     = "PHP loads its extensions so that libfaketime does not reach them"
+	libbson2     = "PKG_CONFIG_SYSROOT_DIR=$UNSTABLE PKG_CONFIG_LIBDIR=$(echo $UNSTABLE/usr/lib/*/pkgconfig) pkg-config "
 )
 
 // npmPackages are what npm installs for one run.
@@ -38,7 +42,15 @@ var adapters = []adapter{
 	ofGo("mgo", goAsks, "github.com/globalsign/mgo"),
 	ofGo("xid", goAsks, "github.com/rs/xid"),
 	{
-		language: "C", library: "libbson", source: "libbson.c", install: "apt-get install gcc libbson-dev pkg-config",
+		language: "C", library: "libbson", source: "libbson.c", install: "apt-get install gcc pkg-config mmdebstrap", versionOf: []string{"sh", "-c", libbson2 + "--modversion bson2"},
+		build: func(dir string) ([]string, error) {
+			program := filepath.Join(dir, "libbson2")
+			// The C library of this system is older than the one that libbson needs.
+			return unstable([]string{program}, "gcc -O2 -Wl,--unresolved-symbols=ignore-in-shared-libs -o "+program+" adapters/libbson.c $("+libbson2+"--cflags --libs bson2)")(dir)
+		},
+	},
+	{
+		language: "C", library: "libbson 1", source: "libbson.c", install: "apt-get install gcc libbson-dev pkg-config",
 		versionOf: []string{"pkg-config", "--modversion", "libbson-1.0"},
 		build: func(dir string) ([]string, error) {
 			program := filepath.Join(dir, "libbson")
@@ -53,9 +65,18 @@ var adapters = []adapter{
 	ofNode("uniku"),
 	ofNode("@oidkit/objectid"),
 	{
-		language: "PHP", library: "mongodb", source: "mongodb.php", install: "apt-get install php-cli php-mongodb",
+		language: "PHP", library: "mongodb", source: "mongodb.php", install: "apt-get install mmdebstrap",
+		versionOf: []string{"adapters/unstable.sh", "php", "-r", "echo phpversion('mongodb');"}, build: unstable([]string{"php", "adapters/mongodb.php"}, ""),
+		noClock: phpLoads,
+	},
+	{
+		language: "PHP", library: "mongodb 1", source: "mongodb.php", install: "apt-get install php-cli php-mongodb",
 		versionOf: []string{"php", "-r", "echo phpversion('mongodb');"}, build: script("php", "mongodb.php"),
-		noClock: "PHP loads its extensions so that libfaketime does not reach them",
+		noClock: phpLoads,
+	},
+	{
+		language: "Java", library: "bson", source: "MongoDriver.java", install: "apt-get install default-jdk-headless maven",
+		versionOf: inPOM("bson"), build: maven("MongoDriver"), noFork: noForkInJava,
 	},
 	{
 		language: "Java", library: "mongo-java-driver", source: "MongoDriver.java", install: "apt-get install default-jdk-headless libmongodb-java",
@@ -64,17 +85,35 @@ var adapters = []adapter{
 			const jar = "/usr/share/java/mongo-java-driver.jar"
 			return []string{"java", "-cp", dir + ":" + jar, "MongoDriver"}, run("javac", "-cp", jar, "-d", dir, "adapters/MongoDriver.java")
 		},
-		noClock: "Java stalls under libfaketime", noFork: "Java programs do not fork",
+		noFork: noForkInJava,
 	},
 	{
-		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install ruby-bson",
+		language: "Kotlin", library: "kbson", source: "Jvm.java", install: "apt-get install default-jdk-headless maven",
+		versionOf: inPOM("kbson-jvm"), build: maven("Jvm", "kbson"), noFork: noForkInJava,
+	},
+	{
+		language: "Scala", library: "reactivemongo-bson", source: "Jvm.java", install: "apt-get install default-jdk-headless maven",
+		versionOf: inPOM("reactivemongo-bson-api_2.13"), build: maven("Jvm", "reactivemongo"), noFork: noForkInJava,
+	},
+	{
+		language: "Rust", library: "bson", source: "rust", install: "apt-get install cargo-web",
+		versionOf: []string{"sed", "-n", `s/^bson = "=\(.*\)"/\1/p`, "adapters/rust/Cargo.toml"}, build: crate,
+	},
+	{
+		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install mmdebstrap",
+		versionOf: []string{"adapters/unstable.sh", "ruby", "-e", "require 'bson'; puts BSON::VERSION"}, build: unstable([]string{"ruby", "adapters/bson.rb"}, ""),
+	},
+	{
+		language: "Ruby", library: "bson 4", source: "bson.rb", install: "apt-get install ruby-bson",
 		versionOf: []string{"ruby", "-e", "require 'bson'; puts BSON::VERSION"}, build: script("ruby", "bson.rb"),
 	},
+	ofPyPI("pymongo", "4.20.1"),
 	{
-		language: "Python", library: "pymongo", source: "pymongo.py", install: "apt-get install python3-pymongo",
+		language: "Python", library: "pymongo 3", source: "pymongo.py", install: "apt-get install python3-pymongo",
 		versionOf: []string{"/usr/bin/python3", "-c", "import pymongo; print(pymongo.version)"},
 		build:     script("/usr/bin/python3", "pymongo.py"),
 	},
+	ofPyPI("bson", "0.5.10"),
 	{
 		language: "Perl", library: "BSON", source: "bson.pl", install: "apt-get install libbson-perl",
 		versionOf: []string{"perl", "-MBSON", "-e", "print BSON->VERSION"}, build: script("perl", "bson.pl"),
@@ -98,6 +137,18 @@ func ofGo(name, noClock, module string) adapter {
 		a.noDecode, a.json = "its texts are not hexadecimal digits", false
 	}
 	return a
+}
+
+// ofPyPI returns the adapter of a package of PyPI in exactly this version.
+func ofPyPI(name, version string) adapter {
+	return adapter{
+		language: "Python", library: name, source: "pymongo.py", install: "apt-get install python3-pip", versionOf: []string{"echo", version},
+		build: func(dir string) ([]string, error) {
+			folder := filepath.Join(dir, name+"-"+version)
+			err := run("python3", "-m", "pip", "install", "--quiet", "--target", folder, name+"=="+version)
+			return []string{"env", "PYTHONPATH=" + folder, "python3", "adapters/pymongo.py"}, err
+		},
+	}
 }
 
 // ofNode returns the adapter of a package of npm.

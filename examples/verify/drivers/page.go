@@ -20,6 +20,13 @@ Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
 
 `
 
+// elsewhere is what was not judged. Debian 12 is the system, its unstable distribution and
+// the registries of the languages have the current versions.
+const elsewhere = `- C#, Swift and Elixir: their registries were not within reach. Kotlin's and Scala's official drivers
+  create their ids with Java bson.
+- Rust bson: Rust forks only in programs that call it themselves, such as daemons.
+`
+
 const foot = `
 - holds: no broken promise was found; ends: the same, and it creates no ids from then on; "-": not
   tested, see the notes; JSON for Go alone.
@@ -52,8 +59,8 @@ func page(results map[string]row) string {
 			differs[i] = differs[i] || x.Failed != "" || x.Not == "" && cell(x.Judged, names) != "holds"
 		}
 	}
-	b.WriteString("| library | version |")
-	line := "\n|---|---|"
+	b.WriteString("| library | version | year |")
+	line := "\n|---|---|---|"
 	for i, t := range columns {
 		if differs[i] {
 			fmt.Fprintf(&b, " %s |", t.name)
@@ -77,7 +84,7 @@ func page(results map[string]row) string {
 			note("not installed; "+r.adapter.install, name)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s |", name, r.Version)
+		fmt.Fprintf(&b, "| %s | %s | %s |", name, r.Version, r.year())
 		var always []string
 		for i, x := range r.Results {
 			shown := "-"
@@ -115,8 +122,9 @@ func page(results map[string]row) string {
 	if same != nil {
 		fmt.Fprintf(&notes, "- %s: holds where it was tested.\n", strings.Join(same, ", "))
 	}
-	notes.WriteString("- Newer drivers for Python, Ruby, Perl and Java are not here.\n")
+	notes.WriteString(elsewhere)
 	b.WriteString(foot)
+	writeUpgrades(&b, results)
 	b.WriteString("\n## What is broken\n\nWith an example of the first row.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())

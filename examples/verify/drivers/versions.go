@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// years says when each version that was judged was released.
+var years = map[string]int{
+	"Go mongo-driver v2.9.3": 2026, "Go mongo-driver-v1 v1.17.10": 2026, "Go xid v1.6.0": 2024,
+	"Go mgo v0.0.0-20181015135952-eeefdecb41b8": 2018,
+	"C libbson 2.5.7": 2026, "C libbson 1 1.23.1": 2022,
+	"Node bson 7.3.4": 2026, "Node bson in a snapshot 7.3.4": 2026, "Node bson 7.1 in a snapshot 7.1.0": 2026,
+	"Node bson-objectid 2.0.4": 2024, "Node mongoose 9.12.1": 2026, "Node uniku 0.5.0": 2026,
+	"PHP mongodb 2.5.5": 2026, "PHP mongodb 1 1.15.0": 2022,
+	"Java bson 5.14.0": 2026, "Java mongo-java-driver 3.6.3": 2018,
+	"Kotlin kbson 0.4.0": 2024, "Scala reactivemongo-bson 1.0.10": 2021, "Rust bson 3.1.0": 2025,
+	"Ruby bson 5.2.0": 2025, "Ruby bson 4 4.15.0": 2022,
+	"Python pymongo 4.20.1": 2026, "Python pymongo 3 3.11.0": 2020, "Python bson 0.5.10": 2020, "Perl BSON v1.12.2": 2020,
+}
+
+// year returns the year of a row, or "-" if years lacks it.
+func (r row) year() string {
+	if y := years[r.Name+" "+r.Version]; y != 0 {
+		return fmt.Sprint(y)
+	}
+	return "-"
+}
+
+// upgrades are the pairs of an old library and a newer one, by the names of their rows, with
+// a sentence on what the upgrade means.
+var upgrades = []struct{ from, to, means string }{
+	{"C libbson 1", "C libbson", "Ids are created and read as before. Programs are linked with `bson2` instead of `libbson-1.0`."},
+	{"PHP mongodb 1", "PHP mongodb", "Ids are created and read as before."},
+	{"Java mongo-java-driver", "Java bson", "Ids no longer carry the pid, so containers with pid 1 are told apart, and times after 2038 are read as they are. `getCounter`, `getMachineIdentifier` and `getProcessIdentifier` are gone."},
+	{"Ruby bson 4", "Ruby bson", "Ids no longer carry a hash of the host's name and the pid."},
+	{"Python pymongo 3", "Python pymongo", "A key with blanks is an error instead of an id of eleven bytes."},
+	{"Node bson 7.1 in a snapshot", "Node bson in a snapshot", "Processes that start from one snapshot no longer create the same ids."},
+	{"Go mongo-driver-v1", "Go mongo-driver", "The methods have other names. JSON is read as before, also where it is no id."},
+}
+
+// writeUpgrades says what each of upgrades repairs and breaks.
+func writeUpgrades(w *strings.Builder, results map[string]row) {
+	w.WriteString("\n## What an upgrade changes\n\n")
+	for _, u := range upgrades {
+		from, old := results[u.from]
+		to, current := results[u.to]
+		if !old || !current || from.Missing != "" || to.Missing != "" {
+			continue
+		}
+		var changes []string
+		before, after := allBroken(from), allBroken(to)
+		for _, c := range []struct {
+			verb    string
+			of, not []string
+		}{{"repairs", before, after}, {"breaks", after, before}} {
+			names := slices.DeleteFunc(slices.Clone(c.of), func(name string) bool { return slices.Contains(c.not, name) })
+			if len(names) > 0 {
+				changes = append(changes, c.verb+" "+strings.Join(names, ", "))
+			}
+		}
+		if changes == nil {
+			changes = []string{"no verdict changes"}
+		}
+		fmt.Fprintf(w, "- %s %s (%s) to %s %s (%s): %s. %s\n", u.from, from.Version, from.year(), u.to, to.Version, to.year(), strings.Join(changes, "; "), u.means)
+	}
+}
+
+// allBroken returns the promises that a library breaks and the specification does not
+// allow to break, each with the test that found it.
+func allBroken(r row) (names []string) {
+	var always []string
+	for i, x := range r.Results {
+		found := broken(x.Judged, always)
+		if i == 0 {
+			always = found
+		}
+		for _, p := range x.Judged.Promises {
+			if !p.Allowed && slices.Contains(found, p.Promise) {
+				names = append(names, fmt.Sprintf("**%s** (%s)", p.Promise, x.Test))
+			}
+		}
+	}
+	return names
+}
