@@ -15,48 +15,105 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// services are the program of docs/how-to/adopt.md and those of examples/agent, and how the
-// page says to start them.
-var services = map[string]struct {
-	file, start, missing string
-	needs                string // a command that succeeds where the driver is installed
-	build                string // a command that makes the program, or ""
-	env                  func(t *testing.T) string
-}{
-	"python": {"app.py", "/usr/bin/python3 app.py", "python3-pymongo", "/usr/bin/python3 -c 'import bson'", "", nil},
-	"js":     {"app.js", "node app.js", "nodejs", "node --version", "", func(t *testing.T) string { return "NODE_PATH=" + testenv.NodeModules(t, "bson", "7.3.4") }},
-	"php":    {"app.php", "php app.php", "php-cli and php-mongodb", "php -m | grep -qx mongodb", "", nil},
-	"ruby":   {"app.rb", "ruby app.rb", "ruby-bson", "ruby -e 'require \"bson\"'", "", nil},
-	"java":   {"App.java", "java -cp /usr/share/java/bson.jar App.java", "default-jdk-headless and libmongodb-java", "javac -version && java -version && test -e /usr/share/java/bson.jar", "", nil},
-	"c":      {"app.c", "./app", "gcc, pkg-config and libbson-dev", "cc --version && pkg-config --exists libbson-1.0", "cc -o app app.c $(pkg-config --cflags --libs libbson-1.0)", nil},
+// service is a program of docs/how-to/adopt.md or of examples/agent, with one version of a
+// driver.
+type service struct {
+	file    string
+	made    string // the command of the page that makes the program, or ""
+	start   string // and the one that starts it
+	needs   string // a command that succeeds where the driver is installed, or ""
+	missing string // the packages of Debian that have it
+	// prepare returns the environment in which the program finds the driver, and what comes
+	// before made and start here; nil for a driver that is installed.
+	prepare func(t *testing.T, s *service) []string
 }
 
-// Each program says its id to an agent, twice one
-// after the other: an id that it creates later is traced to it, and its end is recorded
-// when it is killed.
+const (
+	verifyAdapters = "../../examples/verify/adapters/"
+	linkOld        = "cc -o app app.c $(pkg-config --cflags --libs libbson-1.0)"
+	linkNew        = "cc -o app app.c $(pkg-config --cflags --libs bson2)"
+)
+
+var services = map[string]service{
+	"python 3": {file: "app.py", start: "python3 app.py", needs: "/usr/bin/python3 -c 'import bson'", missing: "python3-pymongo", prepare: func(_ *testing.T, s *service) []string {
+		s.start = "/usr/bin/" + s.start
+		return nil
+	}},
+	"python 4": {file: "app.py", start: "python3 app.py", prepare: func(t *testing.T, _ *service) []string {
+		return []string{"PYTHONPATH=" + testenv.PythonPackage(t, "pymongo", "4.20.1")}
+	}},
+	"node 6": {file: "app.js", start: "node app.js", prepare: npmBSON("6.10.4")},
+	"node 7": {file: "app.js", start: "node app.js", prepare: npmBSON("7.3.4")},
+	"java 3": {file: "App.java", start: "java -cp /usr/share/java/bson.jar App.java", needs: "javac -version && java -version && test -e /usr/share/java/bson.jar", missing: "default-jdk-headless and libmongodb-java"},
+	"java 5": {file: "App.java", start: "java -cp bson-5.14.0.jar App.java", prepare: func(t *testing.T, s *service) []string {
+		s.made = "ln -s $JARS/bson-5.14.0.jar ."
+		return []string{"JARS=" + testenv.Jars(t, verifyAdapters+"pom.xml")}
+	}},
+	"rust": {file: "app.rs", start: "cargo run", prepare: func(t *testing.T, s *service) []string {
+		s.made = "rustc --edition 2021 -L dependency=$CRATE/deps --extern bson=$(echo $CRATE/deps/libbson-*.rlib) app.rs"
+		s.start = "./app"
+		return []string{"CRATE=" + testenv.Crate(t, verifyAdapters+"rust")}
+	}},
+	"php 1":  {file: "app.php", start: "php app.php", needs: "php -m | grep -qx mongodb", missing: "php-cli and php-mongodb"},
+	"php 2":  {file: "app.php", start: "php app.php", prepare: ofUnstable},
+	"ruby 4": {file: "app.rb", start: "ruby app.rb", needs: "ruby -e 'require \"bson\"'", missing: "ruby-bson"},
+	"ruby 5": {file: "app.rb", start: "ruby app.rb", prepare: ofUnstable},
+	"c 1":    {file: "app.c", made: linkOld, start: "./app", needs: "cc --version && pkg-config --exists libbson-1.0", missing: "gcc, pkg-config and libbson-dev"},
+	"c 2":    {file: "app.c", made: linkNew, start: "./app", prepare: ofUnstable},
+}
+
+func npmBSON(version string) func(*testing.T, *service) []string {
+	return func(t *testing.T, _ *service) []string {
+		return []string{"NODE_PATH=" + testenv.NodeModules(t, "bson", version)}
+	}
+}
+
+// ofUnstable is for the drivers that only Debian's unstable distribution has. Its packages
+// change every day, so a developer unpacks them, see examples/verify/adapters/unstable.sh.
+func ofUnstable(t *testing.T, s *service) []string {
+	t.Helper()
+	root := os.Getenv("UNSTABLE")
+	if root == "" {
+		t.Skip("UNSTABLE does not name a folder: see examples/verify/adapters/unstable.sh")
+	}
+	script := testenv.Must(filepath.Abs(verifyAdapters + "unstable.sh"))(t)
+	s.start = script + " " + s.start
+	s.made = strings.Replace(s.made, "cc ", "cc -Wl,--unresolved-symbols=ignore-in-shared-libs ", 1)
+	folders := testenv.Must(filepath.Glob(root + "/usr/lib/*/pkgconfig"))(t)
+	return []string{"PKG_CONFIG_SYSROOT_DIR=" + root, "PKG_CONFIG_LIBDIR=" + strings.Join(folders, ":")}
+}
+
+// Each program of the page says its id to an agent, twice one after the other: an id that
+// it creates later is traced to it, and its end is recorded when it is killed.
 func TestAgentDrivers(t *testing.T) {
 	t.Parallel()
-	for language, s := range services {
-		t.Run(language, func(t *testing.T) {
+	page := string(testenv.Must(os.ReadFile(adoptPage))(t))
+	for name, s := range services {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			for _, command := range []string{s.made, s.start} {
+				if !strings.Contains(page, "`"+command+"`") && command != "" {
+					t.Errorf("the page lacks the command %s", command)
+				}
+			}
 			if out, err := exec.CommandContext(t.Context(), "sh", "-c", s.needs).CombinedOutput(); err != nil {
 				testenv.Missing(t, fmt.Sprintf("%v: %s; get it with \"apt-get install %s\"", err, out, s.missing))
 			}
 			h := agentHost{folder: t.TempDir()}
 			h.socket = filepath.Join(h.folder, "agent.sock")
 			h.env = append(os.Environ(), "OID_STORE=sqlite:"+filepath.Join(h.folder, "registry.db"))
-			if s.env != nil {
-				h.env = append(h.env, s.env(t))
+			if s.prepare != nil {
+				h.env = append(h.env, s.prepare(t, &s)...)
 			}
 			program := []byte(testenv.DocBlock(t, adoptPage, "python", 0))
-			if language != "python" {
+			if s.file != "app.py" {
 				program = ofExamples(t, s.file)
 			}
 			program = bytes.ReplaceAll(program, []byte("/run/oid/agent.sock"), []byte(h.socket))
 			if err := os.WriteFile(filepath.Join(h.folder, s.file), program, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := h.shell(t.Context(), s.build).CombinedOutput(); err != nil {
+			if out, err := h.shell(t.Context(), s.made).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			h.startAgent(t)
