@@ -45,3 +45,27 @@ func (id *ID) UnmarshalGQL(v any) error {
 
 // GormDataType returns "string": GORM creates a text column.
 func (Hex) GormDataType() string { return "string" }
+
+// ToDB returns the raw bytes, or nil for the zero ID, for xorm, which would store JSON.
+func (id ID) ToDB() ([]byte, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	return id.MarshalBinary()
+}
+
+// FromDB reads a column as [ID.Scan] does, for xorm. Nil is NULL.
+func (id *ID) FromDB(b []byte) error {
+	if b == nil {
+		return id.Scan(nil)
+	}
+	return id.Scan(b)
+}
+
+// ToDB returns the digits, or nil for the zero ID, for xorm.
+func (h Hex) ToDB() ([]byte, error) {
+	if h.IsZero() {
+		return nil, nil
+	}
+	return h.MarshalText()
+}

@@ -82,3 +82,29 @@ func TestEncodeValues(t *testing.T) {
 		t.Errorf("%v, %v; want %v", v, err, want)
 	}
 }
+
+// What xorm stores and reads is what database/sql does.
+func TestXorm(t *testing.T) {
+	for _, id := range []objectid.ID{objectid.MustParse(sample), {}} {
+		b, err := id.ToDB()
+		value, _ := id.Value()
+		text, textErr := objectid.Hex{ID: id}.ToDB()
+		digits, _ := objectid.Hex{ID: id}.Value()
+		if id.IsZero() {
+			if b != nil || text != nil || err != nil || textErr != nil {
+				t.Errorf("zero: %v, %v, %v, %v; want nil", b, err, text, textErr)
+			}
+		} else if err != nil || textErr != nil || string(b) != string(value.([]byte)) || string(text) != digits {
+			t.Errorf("%v: %x, %v, %s, %v", id, b, err, text, textErr)
+		}
+		for _, column := range [][]byte{b, text} {
+			got := objectid.MustParse("6b0a4b473a67cf7c3c4f1d15")
+			if err := got.FromDB(column); err != nil || got != id {
+				t.Errorf("FromDB(%x) = %v, %v; want %v", column, got, err, id)
+			}
+		}
+	}
+	if got := objectid.New(); got.FromDB([]byte("tea")) == nil {
+		t.Error("FromDB reads tea")
+	}
+}
