@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -143,67 +142,6 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		}
 		if s, _ := v.(string); !strings.EqualFold(s, id.String()) {
 			t.Fatalf("%q was taken as %v", b, id)
-		}
-	})
-}
-
-func TestSQL(t *testing.T) {
-	id := objectid.MustParse(sample)
-	if v, err := id.Value(); err != nil || !bytes.Equal(v.([]byte), id[:]) {
-		t.Errorf("Value() = %v, %v", v, err)
-	}
-	if v, err := (objectid.Hex{ID: id}).Value(); err != nil || v != sample {
-		t.Errorf("Hex.Value() = %v, %v", v, err)
-	}
-	if v, err := (objectid.ID{}).Value(); v != nil || err != nil {
-		t.Errorf("the zero ID's Value() = %v, %v, want nil", v, err)
-	}
-	if v, err := (objectid.Hex{}).Value(); v != nil || err != nil {
-		t.Errorf("the zero Hex's Value() = %v, %v, want nil", v, err)
-	}
-	for _, src := range []any{id[:], sample, []byte(sample), strings.ToUpper(sample)} {
-		var got objectid.ID
-		var hex objectid.Hex
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%v) = %v, %v", src, got, err)
-		}
-		if err := hex.Scan(src); err != nil || hex.ID != id {
-			t.Errorf("Hex.Scan(%v) = %v, %v", src, hex, err)
-		}
-	}
-	got := id
-	if err := got.Scan(nil); err != nil || !got.IsZero() {
-		t.Errorf("Scan(nil) = %v, %v, want the zero ID", got, err)
-	}
-	for _, src := range []any{
-		"",
-		[]byte{},
-		[]byte(nil), "hello world!", string(id[:]), []byte("short"), make([]byte, 24), make([]byte, 13),
-		int64(1), 1.5, true, time.Now(),
-		[]string{sample},
-		[12]byte(id),
-	} {
-		got := objectid.ID{7}
-		if err := got.Scan(src); !errors.Is(err, objectid.ErrInvalid) || got != (objectid.ID{7}) {
-			t.Errorf("Scan(%#v): %v, left %v", src, err, got)
-		}
-	}
-}
-
-func FuzzScan(f *testing.F) {
-	f.Add([]byte(sample))
-	f.Add([]byte("hello world!"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		fromText, fromBytes := objectid.ID{7}, objectid.ID{7}
-		textErr, bytesErr := fromText.Scan(string(b)), fromBytes.Scan(b)
-		if isText := strings.EqualFold(fromText.String(), string(b)); isText != (textErr == nil) {
-			t.Fatalf("string %q read as %v, %v", b, fromText, textErr)
-		}
-		if bytesErr == nil && !bytes.Equal(b, fromBytes[:]) && !strings.EqualFold(fromBytes.String(), string(b)) {
-			t.Fatalf("bytes %x read as %v", b, fromBytes)
-		}
-		if bytesErr != nil && (len(b) == objectid.Size || fromBytes != objectid.ID{7}) {
-			t.Fatalf("bytes %x: %v, left %v", b, bytesErr, fromBytes)
 		}
 	})
 }

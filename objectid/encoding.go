@@ -1,7 +1,6 @@
 package objectid
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"log/slog"
 )
@@ -62,48 +61,6 @@ func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	default:
 		return fmt.Errorf("%w: BSON type 0x%02X, want 0x07 (ObjectId) or 0x0A (null)", ErrInvalid, typ)
 	}
-}
-
-// Value returns the raw bytes for a binary column, or NULL for the zero ID. Use [Hex] for
-// text columns.
-func (id ID) Value() (driver.Value, error) {
-	if id.IsZero() {
-		return nil, nil
-	}
-	return id.MarshalBinary()
-}
-
-// Scan reads 12 raw bytes in a []byte, or 24 digits in a []byte or string. NULL gives the zero
-// ID. A string of 12 characters is an error.
-func (id *ID) Scan(src any) error {
-	switch src := src.(type) {
-	case nil:
-		*id = ID{}
-		return nil
-	case string:
-		return id.Set(src)
-	case []byte:
-		switch len(src) {
-		case Size:
-			return id.UnmarshalBinary(src)
-		case hexSize:
-			return id.UnmarshalText(src)
-		}
-		return fmt.Errorf("%w: column of %d bytes, want 12 raw bytes or 24 digits", ErrInvalid, len(src))
-	default:
-		return fmt.Errorf("%w: column of type %T, want 12 raw bytes or 24 digits", ErrInvalid, src)
-	}
-}
-
-// Hex is an [ID] that SQL stores as text. Both scan text and binary columns.
-type Hex struct{ ID }
-
-// Value returns the digits, or NULL for the zero ID.
-func (h Hex) Value() (driver.Value, error) {
-	if h.IsZero() {
-		return nil, nil
-	}
-	return h.String(), nil
 }
 
 // LogValue returns the digits, or nil for the zero ID.

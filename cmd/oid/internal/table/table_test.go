@@ -264,7 +264,7 @@ func TestMySQL(t *testing.T) {
 	}
 	run(t, "CREATE TABLE fixed (id BINARY(12) PRIMARY KEY); INSERT INTO fixed VALUES (x'"+id+"');"+
 		"CREATE TABLE hex (id CHAR(24) PRIMARY KEY); INSERT INTO hex VALUES ('"+id+"');"+
-		"CREATE TABLE bytes (n INT PRIMARY KEY, ref BLOB, word CHAR(12)); INSERT INTO bytes VALUES (1, x'"+id+"', 'twelve bytes');"+
+		"CREATE TABLE bytes (n INT PRIMARY KEY, ref BLOB, word CHAR(12), code VARBINARY(12)); INSERT INTO bytes VALUES (1, x'"+id+"', 'twelve bytes', 'INV-20261128');"+
 		"CREATE TABLE parts (_id VARBINARY(12) PRIMARY KEY) PARTITION BY KEY (_id) PARTITIONS 4; INSERT INTO parts VALUES (x'"+id+"');"+
 		"CREATE TABLE generated (n INT, doc TEXT, ref CHAR(24) AS (json_value(doc, '$.ref'))); INSERT INTO generated (n, doc) VALUES (1, '{\"ref\":\""+id+"\"}');"+
 		"CREATE VIEW seen AS SELECT 1 AS n, _id AS ref FROM parts;"+

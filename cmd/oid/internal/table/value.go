@@ -39,11 +39,12 @@ func (v *value) Scan(of any) error {
 // other values that are longer, a census shows only the beginning.
 const maxText = 200
 
-// id returns the id that v is: 12 bytes, or a text in one of the notations that
-// [inspect.ParseObjectID] reads. The text may be in a column of bytes.
+// id returns the id that v is: 12 bytes that are no text, or a text in one of the notations
+// that [inspect.ParseObjectID] reads. The text may be in a column of bytes.
 func (v value) id() (id objectid.ID, ok bool) {
 	if len(v.bytes) == objectid.Size && !v.isText {
-		return objectid.ID(v.bytes), true
+		err := id.Scan(v.bytes)
+		return id, err == nil
 	}
 	text := bytes.TrimRight(v.bytes, " ") // which fill a column of the type char(255)
 	switch n := len(text); {

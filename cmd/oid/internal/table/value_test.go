@@ -46,6 +46,8 @@ func TestValues(t *testing.T) {
 		{text("twelve bytes"), "char(12)", "twelve bytes"},
 		{text("a\xffb"), "", "a\ufffdb"},
 		{value{bytes: []byte("in a column of bytes")}, "", "in a column of bytes"},
+		{value{bytes: []byte("Rheumatology")}, "binary(12)", "Rheumatology"},
+		{value{bytes: []byte("数据分析")}, "blob", "数据分析"},
 		{value{bytes: raw[:11]}, "", bson.Binary{Data: raw[:11]}},
 		{text("67e55044-10b1-426f-9247-bb680e5fe0c8"), "uuid", bson.Binary{Subtype: 4, Data: []byte("\x67\xe5\x50\x44\x10\xb1\x42\x6f\x92\x47\xbb\x68\x0e\x5f\xe0\xc8")}},
 		{text("67e55044-10b1-426f-9247-bb680e5fe0c8"), "text", "67e55044-10b1-426f-9247-bb680e5fe0c8"},
