@@ -69,3 +69,11 @@ func (h Hex) ToDB() ([]byte, error) {
 	}
 	return h.MarshalText()
 }
+
+// FromDB reads a column as [Hex.Scan] does, for xorm. Nil is NULL.
+func (h *Hex) FromDB(b []byte) error {
+	if b == nil {
+		return h.Scan(nil)
+	}
+	return h.Scan(b)
+}

@@ -107,4 +107,7 @@ func TestXorm(t *testing.T) {
 	if got := objectid.New(); got.FromDB([]byte("tea")) == nil {
 		t.Error("FromDB reads tea")
 	}
+	if hex := (objectid.Hex{ID: objectid.New()}); hex.FromDB([]byte("kJ8sQz1-Pd3x")) == nil || hex.FromDB(nil) != nil || !hex.IsZero() {
+		t.Errorf("FromDB of a Hex reads a token, or not NULL: %v", hex)
+	}
 }
