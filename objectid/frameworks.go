@@ -1,6 +1,7 @@
 package objectid
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -41,6 +42,12 @@ func (id *ID) UnmarshalGQL(v any) error {
 	default:
 		return fmt.Errorf("%w: GraphQL value of type %T, want a string of 24 digits, or null", ErrInvalid, v)
 	}
+}
+
+// ProxyBSON returns an error for the MongoDB driver v1, which would store an ID as binary data.
+// docs/migrate.md has a registry for that driver.
+func (id ID) ProxyBSON() (any, error) {
+	return nil, errors.New("objectid: the MongoDB driver v1 needs a registry for objectid.ID, see docs/migrate.md of github.com/oidkit/oid, or the driver v2")
 }
 
 // GormDataType returns "string": GORM creates a text column.

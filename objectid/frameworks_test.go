@@ -12,8 +12,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// The interfaces of gin, echo, go-flags, gqlgen and go-querystring, and for GORM that of a
-// type that names its column.
+// The interfaces of gin, echo, go-flags, gqlgen, go-querystring and the MongoDB driver v1, and
+// for GORM that of a type that names its column.
 var (
 	_ interface{ UnmarshalParam(param string) error } = (*objectid.ID)(nil)
 	_ interface{ UnmarshalFlag(value string) error }  = (*objectid.ID)(nil)
@@ -22,6 +22,7 @@ var (
 	_ interface {
 		EncodeValues(key string, v *url.Values) error
 	} = objectid.ID{}
+	_ interface{ ProxyBSON() (any, error) }           = objectid.ID{}
 	_ interface{ GormDataType() string }              = objectid.Hex{}
 	_ interface{ UnmarshalParam(param string) error } = (*objectid.Hex)(nil)
 	_ interface{ UnmarshalGQL(v any) error }          = (*objectid.Hex)(nil)

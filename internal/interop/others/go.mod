@@ -13,6 +13,7 @@ require (
 	github.com/oidkit/oid v0.0.0
 	github.com/oidkit/oid/objectid v0.0.0
 	go.mongodb.org/mongo-driver v1.17.10
+	go.mongodb.org/mongo-driver/v2 v2.9.3
 	gorm.io/gorm v1.31.2
 )
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/glebarez/sqlite"
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/primitive"
+	v2 "go.mongodb.org/mongo-driver/v2/bson"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -55,26 +57,59 @@ func TestGORM(t *testing.T) {
 	}
 }
 
-// The MongoDB driver v1 stores an ID as binary data, and a converted one as an ObjectId.
+// The MongoDB driver v1 stores a converted ID as an ObjectId, and fails for one that is not converted.
 func TestDriverV1(t *testing.T) {
 	id := objectid.New()
-	for _, c := range []struct {
-		value any
-		want  byte
-	}{
-		{id, 0x05},
-		{primitive.ObjectID(id), 0x07},
-	} {
-		b, err := bson.Marshal(bson.D{{Key: "_id", Value: c.value}})
+	for _, value := range []any{id, &id, objectid.ID{}, objectid.Hex{ID: id}, struct{ ID objectid.ID }{id}, []objectid.ID{id}, map[string]objectid.ID{"id": id}} {
+		if b, err := bson.Marshal(bson.D{{Key: "_id", Value: value}}); err == nil || !strings.Contains(err.Error(), "docs/migrate.md") {
+			t.Errorf("%T is stored as %v, %v", value, bson.Raw(b), err)
+		}
+	}
+	b, err := bson.Marshal(bson.D{{Key: "_id", Value: primitive.ObjectID(id)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw := bson.Raw(b).Lookup("_id"); raw.Type != bson.TypeObjectID || objectid.ID(raw.ObjectID()) != id {
+		t.Errorf("%v is stored as %v", id, raw)
+	}
+}
+
+// With the registry of docs/migrate.md, the driver v1 stores and reads what the driver v2 does.
+func TestDriverV1Registry(t *testing.T) {
+	type document struct {
+		ID      objectid.ID            `bson:"_id"`
+		Zero    objectid.ID            `bson:"zero"`
+		Left    objectid.ID            `bson:"left,omitempty"`
+		Pointer *objectid.ID           `bson:"pointer"`
+		Nil     *objectid.ID           `bson:"nil"`
+		List    []objectid.ID          `bson:"list"`
+		Map     map[string]objectid.ID `bson:"map"`
+	}
+	id := objectid.New()
+	stored := document{ID: id, Pointer: &id, List: []objectid.ID{id, {}}, Map: map[string]objectid.ID{"a": id}}
+	b, err := encode(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := v2.Marshal(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b, want) {
+		t.Errorf("the driver v1 stores %v, the driver v2 %v", bson.Raw(b), v2.Raw(want))
+	}
+	found := document{Zero: id}
+	if err := decode(b, &found); err != nil || !reflect.DeepEqual(found, stored) {
+		t.Errorf("read %+v, %v; want %+v", found, err, stored)
+	}
+	for _, value := range []any{"Rheumatology", id.String(), primitive.Binary{Data: id.Bytes()}, int64(1)} {
+		b, err := bson.Marshal(bson.D{{Key: "_id", Value: value}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw := bson.Raw(b).Lookup("_id")
-		if byte(raw.Type) != c.want {
-			t.Errorf("%T is stored as BSON type %v", c.value, raw.Type)
-		}
-		if c.want == 0x07 && (!bytes.Equal(raw.Value, id.Bytes()) || objectid.ID(raw.ObjectID()) != id) {
-			t.Errorf("%v is stored as %v", id, raw)
+		found := document{ID: id}
+		if err := decode(b, &found); err == nil || found.ID != id {
+			t.Errorf("%T is read as %v, %v", value, found.ID, err)
 		}
 	}
 }
