@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/metrics"
 
 	"github.com/prometheus/procfs"
@@ -48,11 +49,15 @@ type sampler struct {
 }
 
 // take reads the load. With an error it returns the numbers that could be read. The error
-// wraps errEnded if the kernel shows that the process has ended.
+// wraps errEnded if the kernel shows that the process has ended. On systems other than Linux it
+// returns what the Go runtime knows of this process.
 func (s *sampler) take() (load Load, err error) {
 	load = noLoad
 	if s.self {
 		runtimeLoad(&load)
+	}
+	if runtime.GOOS != "linux" {
+		return load, nil
 	}
 	defer func() {
 		// procfs slices the file without checking its length.

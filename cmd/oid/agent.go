@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,6 +129,9 @@ func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 
 // check checks the flags and sets the options of the agent from them.
 func (a *agentCommand) check(cmd *cobra.Command) error {
+	if runtime.GOOS != "linux" {
+		return errors.New("the agent needs Linux; on other systems a program records itself over HTTP, see docs/how-to/adopt.md")
+	}
 	if a.listen == "" {
 		if a.listen = "/run/oid/agent.sock"; os.Getuid() != 0 {
 			a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock")

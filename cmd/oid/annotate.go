@@ -49,10 +49,11 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			defer func() { err = errors.Join(err, t.Close()) }()
 			widen(std.out)
 			a := annotation{notes: &notes{std: std, tracer: t}, dim: isTerminal(std.out) && os.Getenv("NO_COLOR") == ""}
-			if len(args) == 0 {
-				args = []string{"-"}
+			files, err := filesOf(args)
+			if err != nil {
+				return err
 			}
-			for _, name := range args {
+			for _, name := range files {
 				if err := a.file(cmd.Context(), std, std.out, name); err != nil {
 					return err
 				}

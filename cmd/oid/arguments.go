@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,30 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s takes no argument: %q", cmd.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// filesOf returns the files that the arguments of a command name, or - if there are none. On
+// Windows, whose shells leave patterns to programs, it replaces patterns by the files that match.
+// No file there has * or ? in its name.
+func filesOf(names []string) (all []string, err error) {
+	if len(names) == 0 {
+		return []string{"-"}, nil
+	}
+	for _, name := range names {
+		if runtime.GOOS != "windows" || !strings.ContainsAny(name, "*?") || strings.Contains(name, "://") {
+			all = append(all, name)
+			continue
+		}
+		found, err := filepath.Glob(strings.ReplaceAll(name, "[", "[[]"))
+		if err == nil && len(found) == 0 {
+			err = errors.New("no file matches")
+		}
+		if err != nil {
+			return nil, usagef("%s: %w", name, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // noEmptyFlag refuses a flag with an empty value: it comes from a variable of the

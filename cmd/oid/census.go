@@ -122,10 +122,11 @@ func newCensusCommand(std streams) *cobra.Command {
   oid census --field customer --html report.html mongodb://localhost/shop.orders
   oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = []string{"-"}
+			sources, err := filesOf(args)
+			if err != nil {
+				return err
 			}
-			return f.run(cmd, std, args)
+			return f.run(cmd, std, sources)
 		},
 	}
 	flags := cmd.Flags()

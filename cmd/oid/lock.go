@@ -37,8 +37,8 @@ and the command together. The environment of the command contains:
 
 The lock is held until all processes of the command have ended, even those that the
 command leaves in the background, as with flock(1). On Linux these are all descendants of
-the command, even in sessions of their own (su, setsid, daemons); on other systems they
-are its process group. With --leave the lock is released when the command itself ends.
+the command, even in sessions of their own (su, setsid, daemons), and on Windows too; on
+other systems they are its process group. With --leave the lock is released when the command itself ends.
 
 If the command has ended and oid still waits for processes that it left, the first signal
 to oid asks them to end, and the second kills them. Then oid dies of that signal too, so
@@ -70,6 +70,11 @@ machine then gets the lock; a waiter on another machine gets it after the TTL. T
 cannot end processes of other users, and names them on stderr. If SIGKILL ends both oid
 and the guard, or ends oid on another system, the processes of the command continue. They
 keep a lock in files held, but no other lock.
+
+On Windows, Ctrl-C and Ctrl-Break reach the command too, so it can tidy up. A lost lock sends
+Ctrl-Break to it instead of SIGTERM, and ends it after --grace. The command and all processes
+that it starts are in a job object: they keep the lock held, and they end if oid is ended.
+oid cannot ask programs without its console to end; it ends them after --grace.
 
 A command that runs under a lock cannot take the same lock or a slot of it again, because
 it might wait for itself. oid refuses that with 125.

@@ -86,8 +86,8 @@ func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
 // Run runs a command in a process group of its own. If this process is in the foreground of
 // the terminal, the command is too. Run passes on the signals of [CatchSignals]. It returns
 // when the command and all processes that it has started have ended, which is before the
-// lease ends. On Linux a second process of this program adopts processes that the command
-// leaves, see [Guard].
+// lease ends. On Linux and Windows a second process of this program starts the command, see
+// [Guard].
 //
 // An error says why the command did not start. If the lease had ended, End.Lost is set. If
 // the program does not exist, the error wraps [fs.ErrNotExist].
