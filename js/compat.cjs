@@ -86,7 +86,7 @@ ObjectID.prototype.constructor = ObjectID.default = ObjectID
 ObjectID.createFromTime = (time) => new ObjectID(seconds(time) + '0'.repeat(16))
 
 ObjectID.createFromHexString = (text) => {
-  if (typeof text !== 'string' || text.length !== 24) throw refused(text)
+  if (text?.length !== 24) throw refused(text)
   return new ObjectID(text)
 }
 

@@ -32,6 +32,7 @@ var npmPackages = []string{
 	nodePackage + "@22.23.3",
 	nodePackage + "@24.9.0",
 	"publint@0.3.25",
+	"should@4.6.5",
 	"typescript@5.9.2",
 	"vite@8.3.8",
 	"vitest@5.1.2",
