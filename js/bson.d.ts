@@ -1,13 +1,22 @@
-declare module './objectid.js' {
-  interface ObjectId {
-    /** The twelve bytes, once markForBSON was called. */
-    readonly id: Uint8Array
-  }
+import { HasHex, ObjectId, Range } from './objectid.js'
+
+/** ObjectId, with ids that also have the type of the class that marked them. */
+export interface MarkedObjectId<T> {
+  new (text: string): ObjectId & T
+  readonly prototype: ObjectId & T
+  generate(this: void): ObjectId & T
+  reseed(this: void): void
+  at(this: void, time: Date | number): ObjectId & T
+  between(this: void, from: Date | number, to: Date | number): Range<ObjectId & T>
+  compare(this: void, a: HasHex, b: HasHex): -1 | 0 | 1
 }
 
 /**
- * Marks ObjectId so that bson, and with it the MongoDB driver and mongoose, takes its ids for
- * its own. version is the major version of bson, 6 or 7, which is that of the driver: bson
- * refuses what has another one.
+ * Makes bson, and with it the MongoDB driver and mongoose, store the ids of this package as
+ * ObjectIds. theirs is the class ObjectId of the library that stores them, since each major
+ * version of bson refuses the ids of the others: that of mongodb, mongoose.Types or bson.
+ *
+ * All ids are marked, also those created before. They have the properties of the class's own
+ * ids, and are instances of it. Returns ObjectId with a type that fits where the class does.
  */
-export function markForBSON(version: 6 | 7): void
+export function markForBSON<T extends HasHex>(theirs: new (...args: never[]) => T): MarkedObjectId<T>

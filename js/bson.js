@@ -2,23 +2,37 @@
 
 import { ObjectId } from './objectid.js'
 
-export function markForBSON(version) {
-  const bytes = {
-    get() {
-      return Uint8Array.from(this.hex.match(/../g), (digits) => parseInt(digits, 16))
-    },
-    configurable: true,
+const bytes = ({ hex }) => Uint8Array.from(hex.match(/../g), (digits) => parseInt(digits, 16))
+
+export function markForBSON(theirs) {
+  // createPk is what the driver calls for an _id. All versions of bson have it, we do not.
+  if (typeof theirs?.createPk !== 'function') {
+    throw new TypeError(
+      'objectid: want the class ObjectId of bson, mongodb or mongoose: ' + (theirs?.name ?? typeof theirs),
+    )
   }
-  const constant = (value) => ({ value, configurable: true })
-  Object.defineProperties(ObjectId.prototype, {
-    _bsontype: constant('ObjectId'),
-    [Symbol.for('@@mdb.bson.type')]: constant('ObjectId'),
-    [Symbol.for('@@mdb.bson.version')]: constant(version),
-    id: bytes,
-    buffer: bytes,
-    serializeInto: constant(function (buffer, index) {
-      buffer.set(this.id, index)
+  // Here bson finds the type and the version that it looks for.
+  Object.setPrototypeOf(ObjectId.prototype, theirs.prototype)
+  const define = (key, value) => Object.defineProperty(ObjectId.prototype, key, { configurable: true, ...value })
+  // Until 6.4, bson reads the bytes of an id by a symbol of its own.
+  for (const key of ['id', 'buffer', ...Object.getOwnPropertySymbols(new theirs())]) {
+    define(key, {
+      get() {
+        return bytes(this)
+      },
+    })
+  }
+  define('serializeInto', {
+    value(buffer, index) {
+      buffer.set(bytes(this), index)
       return 12
-    }),
+    },
   })
+  define('equals', {
+    value(other) {
+      return (other?.toHexString?.() ?? other)?.toLowerCase?.() === this.hex
+    },
+  })
+  define('toBSON', { value: undefined })
+  return ObjectId
 }

@@ -3,64 +3,67 @@
 // See objectid.d.ts for what each member promises.
 
 const last = 0xffffffff // the last second that fits: 2106-02-07T06:28:15Z
-const hex = (number, digits) => number.toString(16).padStart(digits, '0')
+const hex = (word) => word.toString(16).padStart(8, 0)
+
+/** Returns the smallest id of the second to which round brings a time. */
+const bound = (time, round) => {
+  // A number of 10 digits counts seconds, one of 16 or more microseconds or smaller units.
+  if (!Number.isFinite(time?.valueOf()) || /^(\d{10}|\d{16,})\b/.test(time)) {
+    throw new TypeError('objectid: want a Date or milliseconds: ' + String(time))
+  }
+  return new ObjectId(hex(Math.min(Math.max(round(time / 1000), 0), last)) + hex(0) + hex(0))
+}
 
 // What generate() knows. (second, counter) only increases: each id is greater than the one
 // before, whatever the clock does.
-let origin // of this process: a snapshot of the heap starts in others
-let value // five random bytes
-let counter
-let second = 0
-
-/** Returns the hexadecimal digits of the next id. */
-function next() {
-  const here = (globalThis.process?.pid | 0) + (globalThis.performance?.timeOrigin || 0)
-  if (here !== origin) {
-    // Not when the module is loaded: some platforms have no random values at that time.
-    const random = crypto.getRandomValues(new Uint32Array(2))
-    value = hex(random[0], 8) + hex(random[1] >>> 24, 2)
-    counter = random[1]
-    origin = here
-  }
-  const now = Math.min(Math.floor(Date.now() / 1000), last)
-  counter = (counter + 1) & 0xffffff
-  if (now > second) second = now
-  else if (counter === 0) second++ // the counter overflowed: carry
-  if (second > last) throw new RangeError('objectid: no ids left before the end of time')
-  return hex(second, 8) + value + hex(counter, 6)
-}
-
-/** Returns the digits of the smallest id of a second. */
-const bound = (seconds) => hex(Math.min(Math.max(seconds, 0), last), 8) + '0'.repeat(16)
+let second = -1
+let origin = NaN // the time origin of this process: a snapshot of the heap starts in others
+let random // five bytes of this process, then the three of the counter
 
 class ObjectId {
   constructor(text) {
-    if (typeof text !== 'string' || !/^[\da-f]{24}$/i.test(text)) {
+    this.hex = text?.toLowerCase?.() // only strings have it
+    if (!/^[\da-f]{24}$/.test(this.hex)) {
       throw new TypeError('objectid: want 24 hexadecimal digits: ' + String(text))
     }
-    this.hex = text.toLowerCase()
   }
 
   static generate() {
-    return new this(next())
+    if (origin !== globalThis.performance?.timeOrigin) {
+      // Not when the module is loaded: some platforms have no random values at that time.
+      if (!globalThis.crypto?.getRandomValues) throw new TypeError('objectid: no crypto.getRandomValues')
+      random = crypto.getRandomValues(new Uint32Array(2))
+      origin = globalThis.performance?.timeOrigin
+      second++ // since the new random bytes may be smaller than those before
+    }
+    if (!(++random[1] << 8)) {
+      // The counter overflowed: carry into the second, not into the random bytes.
+      random[1] -= 1 << 24
+      second++
+    }
+    second = Math.max(second, Math.min(Math.floor(Date.now() / 1000) || 0, last))
+    if (second > last) throw new RangeError('objectid: no ids left')
+    return new ObjectId(hex(second) + hex(random[0]) + hex(random[1]))
+  }
+
+  static reseed() {
+    origin = NaN
   }
 
   static at(time) {
-    return new this(bound(Math.floor(time / 1000)))
+    return bound(time, Math.floor)
   }
 
   static between(from, to) {
-    return { $gte: this.at(from), $lt: new this(bound(Math.ceil(to / 1000))) }
+    return { $gte: bound(from, Math.floor), $lt: bound(to, Math.ceil) }
   }
 
   static compare(a, b) {
-    a = a.toHexString()
-    b = b.toHexString()
-    return a < b ? -1 : a > b ? 1 : 0
+    return (a.toHexString() > b.toHexString()) - (a.toHexString() < b.toHexString())
   }
 
   getTimestamp() {
-    return new Date(parseInt(this.hex.slice(0, 8), 16) * 1000)
+    return new Date(('0x' + this.hex.slice(0, 8)) * 1000)
   }
 
   equals(other) {
@@ -77,6 +80,11 @@ class ObjectId {
 
   toJSON() {
     return this.hex
+  }
+
+  // bson calls this one, and would store {hex: ...} without it. markForBSON removes it.
+  toBSON() {
+    throw new TypeError('objectid: call markForBSON first')
   }
 }
 

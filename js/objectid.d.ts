@@ -1,7 +1,7 @@
 /** A range of ids as a MongoDB query: { _id: ObjectId.between(from, to) }. */
-export interface Range {
-  $gte: ObjectId
-  $lt: ObjectId
+export interface Range<T = ObjectId> {
+  $gte: T
+  $lt: T
 }
 
 /** An id of any library, such as that of bson. */
@@ -26,28 +26,37 @@ export class ObjectId {
   /**
    * Returns a new id, greater than every one that it returned before, whatever the clock
    * does: when the counter overflows or the clock is set back, the seconds of the ids lead the
-   * clock. It never waits. Each worker, tab and process has ids of its own; a program that
-   * starts from a snapshot of the heap draws new random bytes. Throws a RangeError when no
-   * ids are left, in 2106.
+   * clock. It never waits. Each worker, tab and process has ids of its own. New random bytes
+   * are drawn when performance.timeOrigin changes, as when a program starts from a snapshot of
+   * its heap; the seconds then go on by one, so that ids still increase. Throws a TypeError if
+   * there is no crypto.getRandomValues, and a RangeError when no ids are left, in 2106.
    */
-  static generate(): ObjectId
+  static generate(this: void): ObjectId
+
+  /**
+   * Makes the next id draw new random bytes. Call it when a virtual machine that may have been
+   * copied resumes: nothing tells a program that it was copied.
+   */
+  static reseed(this: void): void
 
   /**
    * Returns the smallest id of the second of a time, given as a Date or in milliseconds: a
    * bound to compare with, not an id to store. A time before 1970 or after
-   * 2106-02-07T06:28:15Z counts as the nearest second that fits. Throws a TypeError if the
-   * time is not valid.
+   * 2106-02-07T06:28:15Z counts as the nearest second that fits. Throws a TypeError for
+   * everything else: text, null, a Date that is not valid, and a number that must be seconds
+   * (10 digits) or microseconds (16 digits or more). A Date is always taken as it is.
    */
-  static at(time: Date | number): ObjectId
+  static at(this: void, time: Date | number): ObjectId
 
   /**
    * Returns the range of the ids created at from or later, and before to. Ids carry whole
-   * seconds only, so from is rounded down and to up.
+   * seconds only, so from is rounded down and to up. The range has no ids if to is before
+   * from. For a range without an end write { $gte: ObjectId.at(from) }.
    */
-  static between(from: Date | number, to: Date | number): Range
+  static between(this: void, from: Date | number, to: Date | number): Range
 
   /** Returns -1, 0 or 1, in the order of creation: ids.sort(ObjectId.compare). */
-  static compare(a: HasHex, b: HasHex): -1 | 0 | 1
+  static compare(this: void, a: HasHex, b: HasHex): -1 | 0 | 1
 
   /** Returns the second of the creation. */
   getTimestamp(): Date
@@ -58,4 +67,10 @@ export class ObjectId {
   toHexString(): string
   toString(): string
   toJSON(): string
+
+  /**
+   * Throws a TypeError until markForBSON was called: without that, bson would store an id as
+   * the document { hex: ... }, which no query finds.
+   */
+  toBSON(): never
 }
