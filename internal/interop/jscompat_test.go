@@ -292,18 +292,28 @@ assert.ok(read > 1000 && read < 15000, String(read))
 	}
 }
 
-// The drop-in takes less than 1,700 bytes with what it imports, minified and compressed.
+// The drop-in takes less than 1,700 bytes with what it imports, minified and compressed, and
+// the page has the sizes.
 func TestJavaScriptCompatIsSmall(t *testing.T) {
-	if n := bundled(t, library+"compat.js"); n >= 1700 {
+	n := bundled(t, "default", library+"compat.js")
+	if n >= 1700 {
 		t.Errorf("%d bytes", n)
+	}
+	theirs := bundled(t, "default", filepath.Join(testenv.NodeModules(t, "bson-objectid", "2.0.4"), "bson-objectid", "objectid.js"))
+	bson := bundled(t, "ObjectId", filepath.Join(testenv.NodeModules(t, "bson", "7.3.4"), "bson", "lib", "bson.mjs"))
+	want := fmt.Sprintf("it takes %.1f KB in a browser, minified and compressed, instead of %.1f KB; bson takes %.0f KB", float64(n)/1000, float64(theirs)/1000, float64(bson)/1000)
+	if page := testenv.Must(os.ReadFile(compatPage))(t); !bytes.Contains(page, []byte(want)) {
+		t.Errorf("%s does not say: %s", compatPage, want)
 	}
 }
 
-// bundled returns the size of a module with all that it imports.
-func bundled(t *testing.T, file string) int {
+// bundled returns the size of a bundle for browsers that has one export of a module.
+func bundled(t *testing.T, name, file string) int {
 	t.Helper()
 	program := filepath.Join(testenv.NodeModules(t, "esbuild", "0.28.2"), "esbuild", "bin", "esbuild")
-	minified := testenv.Must(exec.CommandContext(t.Context(), "node", program, "--bundle", "--minify", "--format=esm", file).Output())(t)
+	cmd := exec.CommandContext(t.Context(), "node", program, "--bundle", "--minify", "--format=esm")
+	cmd.Stdin = strings.NewReader("export { " + name + " } from '" + testenv.Must(filepath.Abs(file))(t) + "'")
+	minified := testenv.Must(cmd.Output())(t)
 	var small bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&small, gzip.BestCompression)
 	testenv.Must(w.Write(minified))(t)
