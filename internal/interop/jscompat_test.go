@@ -292,6 +292,68 @@ assert.ok(read > 1000 && read < 15000, String(read))
 	}
 }
 
+// bson takes ids of compat where it takes those of bson-objectid; otherwise it refuses them, until
+// they are marked.
+func TestJavaScriptCompatWithBSON(t *testing.T) {
+	for _, version := range []string{"4.7.2", "5.5.1", "6.10.4", "7.3.4"} {
+		t.Run(version, func(t *testing.T) {
+			node(t, `
+import assert from 'node:assert/strict'
+import * as bson from 'bson'
+import Old from 'bson-objectid'
+import { ObjectId } from '@oidkit/objectid'
+import { markForBSON } from '@oidkit/objectid/bson'
+import ObjectID from '@oidkit/objectid/compat'
+const text = '54495ad94c934721ede76d90'
+const theirs = new bson.ObjectId(text)
+const ids = [ObjectID(text), ObjectID(theirs), ObjectID(Buffer.from(text, 'hex'))]
+const ways = (id) => [() => bson.serialize({ id, list: [{ id }] }), () => bson.calculateObjectSize({ id }), () => bson.EJSON.stringify({ id })]
+const outcome = (way) => {
+  try {
+    return way()
+  } catch (e) {
+    return e.message
+  }
+}
+const wanted = ways(Old(text)).map(outcome)
+for (const id of ids) assert.deepEqual(ways(id).map(outcome), wanted)
+assert.equal(typeof wanted[0], '`+version+`'[0] === '4' ? 'object' : 'string')
+markForBSON(bson.ObjectId)
+for (const id of ids) {
+  assert.deepEqual(ways(id).map(outcome), ways(theirs).map(outcome))
+  assert.ok(bson.deserialize(bson.serialize({ id })).id.equals(id))
+  assert.ok(theirs.equals(id) && id.equals(theirs) && new bson.ObjectId(id).equals(theirs) && bson.ObjectId.isValid(id) && id.equals(new ObjectId(text)))
+  assert.equal(id.id, 'TIZ\xd9L\x93G!\xed\xe7m\x90')
+}
+assert.ok(ObjectID(theirs) instanceof ObjectID && ObjectID.isValid(theirs))
+assert.throws(() => ObjectID(JSON.parse('{"_bsontype": "ObjectID", "id": "Rheumatology"}')))
+`, map[string]string{"bson": testenv.NodeModules(t, "bson", version), "bson-objectid": testenv.NodeModules(t, "bson-objectid", "2.0.4")})
+		})
+	}
+}
+
+// mongoose makes ids of its own class of those of compat, where the schema says ObjectId.
+func TestJavaScriptCompatWithMongoose(t *testing.T) {
+	for name, packages := range drivers(t) {
+		t.Run(name, func(t *testing.T) {
+			node(t, `
+import assert from 'node:assert/strict'
+import mongoose from 'mongoose'
+import ObjectID from '@oidkit/objectid/compat'
+const { ObjectId } = mongoose.Schema.Types
+const Model = mongoose.model('Model', new mongoose.Schema({ _id: { type: ObjectId, default: () => ObjectID() }, owner: ObjectId, list: [ObjectId] }))
+const id = ObjectID()
+const doc = new Model({ owner: id, list: [id] })
+assert.equal(doc.validateSync(), undefined)
+for (const cast of [doc._id, doc.owner, doc.list[0]]) assert.ok(cast instanceof mongoose.Types.ObjectId)
+assert.ok(doc.owner.equals(id) && id.equals(doc.owner) && mongoose.isValidObjectId(id) && ObjectID(doc.owner).equals(id))
+const filter = Model.find({ _id: id, owner: { $in: [id] } }).cast(Model)
+assert.ok(filter._id instanceof mongoose.Types.ObjectId && filter.owner.$in[0].equals(id))
+`, packages)
+		})
+	}
+}
+
 // The drop-in takes less than 1,700 bytes with what it imports, minified and compressed, and
 // the page has the sizes.
 func TestJavaScriptCompatIsSmall(t *testing.T) {
