@@ -1,0 +1,125 @@
+package frameworks
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/humatest"
+	"github.com/getkin/kin-openapi/openapi3gen"
+	google "github.com/google/jsonschema-go/jsonschema"
+	"github.com/graph-gophers/graphql-go"
+	"github.com/invopop/jsonschema"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
+)
+
+var schemas = []row{
+	{"graph-gophers/graphql-go", "github.com/graph-gophers/graphql-go", no, tryGraphGophers},
+	{"protobuf", "google.golang.org/protobuf", with, tryProtobuf},
+	{"huma", "github.com/danielgtaylor/huma/v2", with, tryHuma},
+	{"kin-openapi", "github.com/getkin/kin-openapi", with, tryKin},
+	{"invopop/jsonschema", "github.com/invopop/jsonschema", with, tryInvopop},
+	{"google/jsonschema-go", "github.com/google/jsonschema-go", with, tryGoogle},
+}
+
+type graphRoot struct{}
+
+// Order answers with the id that it gets.
+func (graphRoot) Order(in struct{ ID objectid.ID }) objectid.ID { return in.ID }
+
+func tryGraphGophers(t *testing.T) {
+	_, err := graphql.ParseSchema("type Query { order(id: ID!): ID! }", &graphRoot{})
+	wantFailure(t, "schema", err)
+	t.Log(err)
+}
+
+func tryProtobuf(t *testing.T) {
+	message, got, err := protobuf(id)
+	wantID(t, "bytes", err, got)
+	b := testenv.Must(proto.Marshal(message))(t)
+	if string(b) != "\x0a\x0c"+raw {
+		t.Errorf("message: %q", b)
+	}
+	_, err = objectid.FromBytes([]byte("tea"))
+	wantFailure(t, "three bytes", err)
+}
+
+type humaInput struct {
+	ID    objectid.ID `path:"id"`
+	After objectid.ID `query:"after"`
+}
+
+type humaOutput struct{ Body document }
+
+// document is what schemas describe.
+type document struct {
+	ID    objectid.ID   `json:"id"`
+	Items []objectid.ID `json:"items"`
+}
+
+func tryHuma(t *testing.T) {
+	_, api := humatest.New(t)
+	huma.Get(api, "/orders/{id}", func(_ context.Context, in *humaInput) (*humaOutput, error) {
+		return &humaOutput{Body: document{ID: in.ID, Items: []objectid.ID{in.After}}}, nil
+	})
+	huma.Post(api, "/orders", func(_ context.Context, in *humaOutput) (*humaOutput, error) { return in, nil })
+	answer := api.Get("/orders/" + sample + "?after=" + sample)
+	if want := `"id":"` + sample + `","items":["` + sample + `"]`; !strings.Contains(answer.Body.String(), want) {
+		t.Errorf("%s\nwant %s", answer.Body, want)
+	}
+	if answer := api.Get("/orders/tea"); answer.Code != http.StatusUnprocessableEntity {
+		t.Errorf("tea: %d %s", answer.Code, answer.Body)
+	}
+	answer = api.Post("/orders", map[string]any{"id": sample, "items": []string{sample}})
+	if answer.Code != http.StatusOK {
+		t.Errorf("post: %d %s", answer.Code, answer.Body)
+	}
+	schema := string(testenv.Must(json.Marshal(api.OpenAPI()))(t))
+	if want := `{"id":{"type":"string"},"items":{"items":{"type":"string"},"type":["array","null"]}}`; !strings.Contains(schema, want) {
+		t.Errorf("OpenAPI: %s\nwant %s", schema, want)
+	}
+	huma.Get(api, "/list", func(_ context.Context, _ *struct {
+		Many []objectid.ID `query:"many"`
+	},
+	) (*struct{}, error) {
+		return nil, nil
+	})
+	wantPanic(t, "a list in a query", func() { api.Get("/list?many=" + sample) })
+}
+
+// wantSchema compares a schema as JSON: where an id is described as want.
+func wantSchema(t *testing.T, what string, schema any, err error, want string) {
+	t.Helper()
+	if b := testenv.Must(json.Marshal(schema))(t); err != nil || strings.Count(string(b), want) != 2 {
+		t.Errorf("%s: %s, %v\nwant twice %s", what, b, err, want)
+	}
+}
+
+func tryKin(t *testing.T) {
+	schema, err := openapi3gen.NewSchemaRefForValue(&document{}, nil, kinOption())
+	wantSchema(t, "customized", schema, err, `{"pattern":"^[0-9a-f]{24}$","type":"string"}`)
+	schema, err = openapi3gen.NewSchemaRefForValue(&document{}, nil)
+	wantSchema(t, "by default", schema, err, `{}`)
+}
+
+func tryInvopop(t *testing.T) {
+	wantSchema(t, "mapped", invopopReflector().Reflect(&document{}), nil, `{"type":"string","pattern":"^[0-9a-f]{24}$"}`)
+	if b := testenv.Must(json.Marshal(jsonschema.Reflect(&document{})))(t); !strings.Contains(string(b), `"type":"integer"`) {
+		t.Errorf("by default: %s", b)
+	}
+}
+
+func tryGoogle(t *testing.T) {
+	schema, err := google.For[document](googleOptions())
+	wantSchema(t, "mapped", schema, err, `{"type":"string","pattern":"^[0-9a-f]{24}$"}`)
+	schema, err = google.For[document](nil)
+	if b := testenv.Must(json.Marshal(schema))(t); err != nil || !strings.Contains(string(b), `"type":"integer"`) {
+		t.Errorf("by default: %s, %v", b, err)
+	}
+}
