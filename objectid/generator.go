@@ -276,7 +276,11 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	sec := second(now)
 	// If the goroutine was paused between the two readings of the clocks, their difference is
 	// not a jump.
-	if !g.given && time.Since(g.base)-elapsed < maxAge && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0))) {
+	jumped := !g.given && time.Since(g.base)-elapsed < maxAge && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0)))
+	switch {
+	case g.resumed():
+		g.settle() // before state is raised to this second, so that the next id need not have a later one
+	case jumped:
 		g.Reseed()
 	}
 	if g.reseeding.options.MaxLead > 0 {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os/exec"
 	"syscall"
 )
@@ -10,5 +11,14 @@ import (
 // ownGroup makes cmd run in a process group of its own.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup kills a command that has begun after [ownGroup], and all of its group.
+// ownSession makes cmd run in a session of its own.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// groupEnded reports whether no process of the group of a command is left, whose number is then
+// free.
+func groupEnded(cmd *exec.Cmd) bool {
+	return errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH)
+}
+
+// killGroup kills a command that has begun after [ownGroup] or [ownSession], and all of its group.
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -37,6 +37,12 @@ do:
                forks two children, one after the other, and waits for the end of each. A
                child writes the line "child", as many ids, and ends. Then the parent
                writes the line "parent" and as many ids.
+  resume       (--resume) after its ids it flushes its output and waits for a line from
+               standard input. It is stopped there, and two copies are resumed, each of
+               which reads the line and writes as many ids. If the library has a function
+               to call after a snapshot, call it when the line is read. OID_VMCLOCK names
+               a file with the layout of /dev/vmclock0, whose generation counter changes.
+               This needs CRIU, and root. Without CRIU it is as fork.
   decode       (--decode) it reads lines from standard input, each the text of an id or
                of none, without the line feed, and answers each with a line: the 24
                digits that it has read, or "refused". A blank and the Unix seconds that
@@ -148,7 +154,7 @@ type options struct {
 	ids      int64
 	copies   int
 	clock    judge.ClockMode
-	test     string // ids, fork, decode or decode-json
+	test     string // ids, fork, resume, decode or decode-json
 	order    bool
 	duration time.Duration
 	timeout  time.Duration
@@ -162,18 +168,20 @@ func parse(args []string) (*options, error) {
 		o      options
 		decode string
 		fork   bool
+		resume bool
 	)
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	f.Usage = func() { fmt.Print(help + f.FlagUsages()) }
 	f.SetInterspersed(false)
-	f.Int64Var(&o.ids, "ids", 0, "judge this `NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
+	f.Int64Var(&o.ids, "ids", 0, "judge this `NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork or --resume)")
 	f.IntVar(&o.copies, "copies", 2, "copies of COMMAND to run in parallel")
 	f.StringVar((*string)(&o.clock), "clock", "", "run COMMAND under a fake clock: "+clockNames())
 	f.BoolVar(&fork, "fork", false, "let COMMAND fork, and judge the ids of parent and children")
+	f.BoolVar(&resume, "resume", false, "stop COMMAND, and judge the ids of copies that are resumed, as from a snapshot of its machine")
 	f.StringVar(&decode, "decode", "", "judge how COMMAND reads ids, not how it creates them: text, json")
 	f.Lookup("decode").NoOptDefVal = "text"
 	f.BoolVar(&o.order, "order", false, "also require that each id is greater than the one before")
-	f.DurationVar(&o.duration, "time", 0, "read ids for at least this time (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
+	f.DurationVar(&o.duration, "time", 0, "read ids for at least this time (default 6s, or 0s with --ids, --clock, --fork or --resume); a slow clock shows in 6s")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up when COMMAND prints nothing for this time")
 	f.BoolVar(&o.json, "json", false, "write one JSON object")
 	if err := f.Parse(args); errors.Is(err, pflag.ErrHelp) {
@@ -191,12 +199,14 @@ func parse(args []string) (*options, error) {
 		return nil, usagef("--clock %q: want one of %s", o.clock, clockNames())
 	case decodes && decode != "text" && decode != "json":
 		return nil, usagef("--decode %q: want one of text, json", decode)
-	case fork && decodes:
-		return nil, usagef("--fork and --decode are two tests: give one of them")
-	case (fork || decodes) && (changed("copies") || changed("clock") || changed("time")), decodes && (changed("ids") || o.order):
-		return nil, usagef("--copies, --clock and --time do not go with --fork and --decode, nor --ids and --order with --decode")
+	case fork && decodes || fork && resume || resume && decodes:
+		return nil, usagef("--fork, --resume and --decode are different tests: give one of them")
+	case (fork || resume || decodes) && (changed("copies") || changed("clock") || changed("time")), decodes && (changed("ids") || o.order):
+		return nil, usagef("--copies, --clock and --time do not go with --fork, --resume and --decode, nor --ids and --order with --decode")
 	}
 	switch {
+	case resume:
+		o.test = "resume"
 	case fork:
 		o.test, o.copies = "fork", 1
 	case decode == "text":
@@ -235,7 +245,7 @@ func (o *options) complete(ids, duration bool) error {
 	switch {
 	case ids:
 		return nil
-	case o.test == "fork":
+	case o.test == "fork" || o.test == "resume":
 		o.ids = 10_000
 	case o.order:
 		o.ids = 1 << 24

@@ -72,13 +72,15 @@ func (p *program) close() {
 	p.unkill()
 }
 
+const stillRuns = "it still runs"
+
 // ended returns how the command has ended, which has closed its output.
 func (p *program) ended() string {
 	select {
 	case <-p.waited:
 		return p.cmd.ProcessState.String()
 	case <-time.After(5 * time.Second):
-		return "it still runs"
+		return stillRuns
 	}
 }
 

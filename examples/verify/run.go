@@ -23,7 +23,10 @@ func (o *options) run(ctx context.Context) error {
 	began := time.Now()
 	v := judge.Verification{Command: o.command, Test: o.test, Clock: string(o.clock)}
 	test := o.judgeIDs
-	if strings.HasPrefix(o.test, "decode") {
+	switch {
+	case o.test == "resume":
+		test = o.judgeResumed
+	case strings.HasPrefix(o.test, "decode"):
 		test = o.judgeDecoding
 	}
 	err := test(ctx, &v)
@@ -79,7 +82,31 @@ func (o *options) judgeIDs(ctx context.Context, v *judge.Verification) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	found := slices.Concat(runs...)
+	return o.judgeStreams(v, slices.Concat(runs...))
+}
+
+// judgeResumed runs the command up to a checkpoint and resumes copies of it. Without CRIU the
+// command forks instead.
+func (o *options) judgeResumed(ctx context.Context, v *judge.Verification) error {
+	if missing := criuMissing(); missing != "" {
+		fmt.Fprintf(os.Stderr, "verify: CRIU cannot stop and copy processes here (%s): the command forks instead, with OID_VERIFY=fork. A fork has another pid, a resumed copy has the same.\n", phrase.Plain(missing))
+		o.test, v.Test, o.copies = "fork", "fork", 1
+		return o.judgeIDs(ctx, v)
+	}
+	dir, err := os.MkdirTemp("", "oid-verify")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	found, err := o.readResumed(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return o.judgeStreams(v, found)
+}
+
+// judgeStreams judges the ids of all processes.
+func (o *options) judgeStreams(v *judge.Verification, found []*judge.Stream) error {
 	for _, s := range found {
 		v.IDs += s.IDs()
 		v.Wanted += o.ids

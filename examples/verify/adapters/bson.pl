@@ -16,6 +16,7 @@ if ( $ENV{OID_VERIFY} eq "decode" ) {
     exit;
 }
 ids($n);
+if ( $ENV{OID_VERIFY} eq "resume" ) { <STDIN>; ids($n) }
 if ( $ENV{OID_VERIFY} eq "fork" ) {
     for ( 1 .. 2 ) {
         if ( !fork ) { print "child\n"; ids($n); exit }

@@ -19,6 +19,10 @@ if ENV["OID_VERIFY"] == "decode"
   exit
 end
 write(n)
+if ENV["OID_VERIFY"] == "resume"
+  $stdin.gets
+  write(n)
+end
 if ENV["OID_VERIFY"] == "fork"
   2.times do
     Process.wait(fork { puts "child"; write(n) })

@@ -45,6 +45,10 @@ int main(void)
 		return 0;
 	}
 	print_ids(n);
+	if (!strcmp(test, "resume")) {
+		getchar();
+		print_ids(n);
+	}
 	if (!strcmp(test, "fork")) {
 		for (int i = 0; i < 2; i++) {
 			if (fork() == 0) {

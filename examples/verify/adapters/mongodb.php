@@ -20,6 +20,10 @@ if (getenv('OID_VERIFY') === 'decode') {
     exit;
 }
 write($n);
+if (getenv('OID_VERIFY') === 'resume') {
+    fgets(STDIN);
+    write($n);
+}
 if (getenv('OID_VERIFY') === 'fork') {
     for ($i = 0; $i < 2; $i++) {
         if (pcntl_fork() === 0) {

@@ -35,10 +35,19 @@ async function main() {
     process.stdout.write(lines.slice(0, -1).map(answer).join('\n') + '\n')
     return
   }
-  for (let left = Number(process.env.OID_VERIFY_IDS); left > 0; left -= 100) {
-    let text = ''
-    for (let i = 0; i < Math.min(left, 100); i++) text += create() + '\n'
-    writeSync(1, text)
+  const write = () => {
+    for (let left = Number(process.env.OID_VERIFY_IDS); left > 0; left -= 100) {
+      let text = ''
+      for (let i = 0; i < Math.min(left, 100); i++) text += create() + '\n'
+      writeSync(1, text)
+    }
+  }
+  write()
+  if (process.env.OID_VERIFY === 'resume') {
+    await new Promise((resolve) => process.stdin.once('data', resolve))
+    if (process.argv[3] === 'hook') reseed()
+    write()
+    process.stdin.unref()
   }
 }
 

@@ -109,7 +109,18 @@ func main() {
 	l, test := libraries[os.Args[1]], os.Getenv("OID_VERIFY")
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
-	if n, _ := strconv.Atoi(os.Getenv("OID_VERIFY_IDS")); test == "ids" {
+	n, _ := strconv.Atoi(os.Getenv("OID_VERIFY_IDS"))
+	if test == "ids" || test == "resume" {
+		for range n {
+			out.WriteString(l.create() + "\n")
+		}
+	}
+	switch test {
+	case "ids":
+		return
+	case "resume":
+		out.Flush()
+		bufio.NewReader(os.Stdin).ReadString('\n')
 		for range n {
 			out.WriteString(l.create() + "\n")
 		}
