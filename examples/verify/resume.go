@@ -174,7 +174,13 @@ func (r *resumed) stop(ctx context.Context) (*judge.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.criu(ctx, nil, "dump", "--tree", fmt.Sprint(r.pid)); err != nil {
+	for try := range 5 { // a child that is just ending cannot be stopped
+		if err = r.criu(ctx, nil, "dump", "--tree", fmt.Sprint(r.pid)); err == nil || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+	}
+	if err != nil {
 		if how := reader.ended(); how != stillRuns {
 			return nil, fmt.Errorf("the command ended after its ids and did not wait for a line; OID_VERIFY is resume, see verify --help (%s)", how)
 		}

@@ -25,6 +25,11 @@ class Jvm {
         }
     }
 
+    static void write(PrintWriter out, Supplier<String> create) {
+        for (long n = Long.parseLong(System.getenv("OID_VERIFY_IDS")); n > 0; n--) out.println(create.get());
+        out.flush();
+    }
+
     public static void main(String[] args) throws IOException {
         boolean kotlin = args[0].equals("kbson");
         Supplier<String> create = kotlin ? () -> BsonObjectId.Companion.invoke().toHexString() : () -> BSONObjectID.generate().stringify();
@@ -33,7 +38,11 @@ class Jvm {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
             for (String line; (line = in.readLine()) != null;) out.println(read(kotlin ? Jvm::kbson : Jvm::reactiveMongo, line));
         } else {
-            for (long n = Long.parseLong(System.getenv("OID_VERIFY_IDS")); n > 0; n--) out.println(create.get());
+            write(out, create);
+            if (System.getenv("OID_VERIFY").equals("resume")) {
+                System.in.read();
+                write(out, create);
+            }
         }
         out.flush();
     }

@@ -20,7 +20,7 @@ if ENV["OID_VERIFY"] == "decode"
 end
 write(n)
 if ENV["OID_VERIFY"] == "resume"
-  $stdin.gets
+  STDIN.gets
   write(n)
 end
 if ENV["OID_VERIFY"] == "fork"

@@ -1,6 +1,7 @@
 // Lets examples/verify judge the ids of bson, bson-objectid, mongoose, uniku or @oidkit/objectid:
-// node node.js LIBRARY.
-const { writeSync } = require('fs')
+// node node.js LIBRARY [hook]. With hook, it calls what docs/explanation/snapshots.md says in a copy
+// that is resumed.
+const { openSync, readSync, writeSync } = require('fs')
 
 // adapter returns how a library creates an id and reads one: as digits and a Date.
 async function adapter(name) {
@@ -17,11 +18,25 @@ async function adapter(name) {
       const id = new ObjectId(line)
       return [id.toHexString(), id.getTimestamp()]
     },
+    () => hooks[name](ObjectId),
   ]
 }
 
+// fromKernel returns random bytes that no other copy has: those of crypto are the same in each.
+function fromKernel(bytes) {
+  readSync(openSync('/dev/urandom'), bytes)
+  return bytes
+}
+
+// hooks give the library another process value.
+const hooks = {
+  bson: (ObjectId) => (ObjectId.PROCESS_UNIQUE = fromKernel(Buffer.alloc(5))),
+  mongoose: (ObjectId) => (ObjectId.PROCESS_UNIQUE = fromKernel(Buffer.alloc(5))),
+  '@oidkit/objectid': (ObjectId) => ObjectId.reseed(),
+}
+
 async function main() {
-  const [create, read] = await adapter(process.argv[2])
+  const [create, read, hook] = await adapter(process.argv[2])
   if (process.env.OID_VERIFY === 'decode') {
     const answer = (line) => {
       try {
@@ -45,7 +60,7 @@ async function main() {
   write()
   if (process.env.OID_VERIFY === 'resume') {
     await new Promise((resolve) => process.stdin.once('data', resolve))
-    if (process.argv[3] === 'hook') reseed()
+    if (process.argv[3] === 'hook') hook()
     write()
     process.stdin.unref()
   }

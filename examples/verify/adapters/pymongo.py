@@ -1,4 +1,4 @@
-"""Lets examples/verify judge the ids of pymongo (package bson)."""
+"""Lets examples/verify judge the ids of pymongo (package bson): pymongo.py [hook]."""
 import os, sys
 from bson.objectid import ObjectId
 

@@ -32,6 +32,10 @@ fn main() -> io::Result<()> {
     }
     let n = std::env::var("OID_VERIFY_IDS").unwrap().parse().unwrap();
     write(n)?;
+    if test == "resume" {
+        io::stdin().read_line(&mut String::new())?;
+        write(n)?;
+    }
     if test == "fork" {
         for _ in 0..2 {
             // The process has one thread.

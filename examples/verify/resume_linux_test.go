@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/examples/verify/internal/judge"
+)
+
+// Copies of one stopped process repeat each other's ids, unless the generator notices that it
+// was resumed or is told.
+func TestVerifyResume(t *testing.T) {
+	t.Parallel()
+	if missing := criuMissing(); missing != "" {
+		t.Skipf("CRIU cannot stop and copy processes here: %s", missing) // it depends on the kernel, too
+	}
+	const repeats = "own-value no-repeats-among-processes"
+	shell := []string{"sh", "-c", "oid new -n 500; read line; oid new -n 500"} // another process for each id
+	for _, c := range []struct {
+		name    string
+		command []string
+		broken  string
+	}{
+		{"keeps its value", planted(t, "correct"), repeats},
+		{"is told", planted(t, "hook"), ""},
+		{"looks at the device", planted(t, "vmclock"), ""},
+		{"other processes", shell, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v, broken, code := judged(t, "--resume --ids 500", c.command)
+			if got := strings.Join(broken, " "); got != c.broken || code != min(len(broken), 1) || v.Test != "resume" || v.Processes != 3 || v.IDs != 1500 {
+				t.Errorf("code %d, broken: %s, want %s\n%+v", code, got, c.broken, v)
+			}
+		})
+	}
+	for command, want := range map[string]string{
+		"oid new -n 500":                     "did not wait for a line",
+		"oid new -n 5":                       "ended after 5 ids, want 500",
+		"oid new -n 500; read line; exit 7":  "copy 1 ended after 0 ids, want 500",
+		"oid new -n 500; read line; echo no": "not an id",
+	} {
+		out, err := exec.CommandContext(t.Context(), "verify", "--resume", "--ids", "500", "--", "sh", "-c", command).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || err.Error() != "exit status 3" {
+			t.Errorf("%s: %v, %s, want exit status 3 and %q", command, err, out, want)
+		}
+	}
+}
+
+// Without CRIU, the command forks, and verify says so.
+func TestVerifyResumeWithoutCRIU(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{"correct": "", "fork keeps": "own-value no-repeats-among-processes"} {
+		command := planted(t, kind)
+		verify, err := exec.LookPath("verify")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), verify, append([]string{"--resume", "--json", "--ids", "500", "--"}, command...)...)
+		cmd.Env = append(os.Environ(), "PATH=/nowhere")
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		_ = cmd.Run() // the exit code is that of the judgement
+		var v judge.Verification
+		if err := json.Unmarshal(out.Bytes(), &v); err != nil {
+			t.Fatalf("%s: %v, %s%s", kind, err, &out, &errs)
+		}
+		if got := strings.Join(judge.Failed(v.Promises), " "); got != want || v.Test != "fork" || !strings.Contains(errs.String(), "(criu is not installed): the command forks instead") {
+			t.Errorf("%s: broken: %q, want %q; test %s\n%s", kind, got, want, v.Test, &errs)
+		}
+	}
+}
