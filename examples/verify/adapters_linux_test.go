@@ -26,14 +26,16 @@ func TestVerifyAdapters(t *testing.T) {
 		modules              bool              // NODE_PATH
 		broken               map[string]string // by flags; what is not here holds
 		without              []string          // flags that the adapter does not know
+		notices              bool              // that it was resumed from a snapshot
+		hook                 bool              // it can be told
 	}{
 		{
 			name: "pymongo", needs: "/usr/bin/python3 -c 'import bson'", missing: "python3-pymongo",
 			command: []string{"/usr/bin/python3", adapters + "pymongo.py"},
-			broken:  map[string]string{"--decode": "refuses-other-text"}, without: []string{json},
+			broken:  map[string]string{"--decode": "refuses-other-text"}, without: []string{json}, hook: true,
 		},
 		{
-			name: "pymongo 4", needs: "python3 --version", missing: "python3", without: []string{json},
+			name: "pymongo 4", needs: "python3 --version", missing: "python3", without: []string{json}, hook: true,
 			command: []string{"env", "PYTHONPATH=" + testenv.PythonPackage(t, "pymongo", "4.20.1"), "python3", adapters + "pymongo.py"},
 		},
 		{
@@ -42,7 +44,7 @@ func TestVerifyAdapters(t *testing.T) {
 		},
 		{
 			name: "node", needs: "node --version", missing: "nodejs", modules: true,
-			command: []string{"node", adapters + "node.js", "bson"}, without: []string{fork, json},
+			command: []string{"node", adapters + "node.js", "bson"}, without: []string{fork, json}, hook: true,
 		},
 		{
 			name: "java", needs: "javac -cp " + jar + " -d " + compiled + " " + adapters + "MongoDriver.java && java -version", missing: "default-jdk-headless and libmongodb-java",
@@ -71,7 +73,7 @@ func TestVerifyAdapters(t *testing.T) {
 		},
 		{
 			name: "go", needs: "go build -o " + compiled + " ./adapters/golang", missing: "golang",
-			command: []string{filepath.Join(compiled, "golang"), "oid"}, without: []string{fork},
+			command: []string{filepath.Join(compiled, "golang"), "oid"}, without: []string{fork}, notices: true,
 		},
 		{
 			name: "mongo-driver", needs: "go build -o " + compiled + "/driver ./adapters/golang", missing: "golang",
@@ -92,6 +94,17 @@ func TestVerifyAdapters(t *testing.T) {
 				}
 				if _, got, code := judged(t, flags, a.command); strings.Join(got, " ") != a.broken[flags] || code != min(len(got), 1) {
 					t.Errorf("verify %s: broken %v, exit code %d, want %s", flags, got, code, a.broken[flags])
+				}
+			}
+			if criuMissing() != "" {
+				return
+			}
+			if _, got, _ := resumedBreaks(t, a.command); (got == "") != a.notices || got != "" && got != "own-value" {
+				t.Errorf("verify --resume: broken %s, notices %v", got, a.notices)
+			}
+			if a.hook {
+				if _, got, _ := resumedBreaks(t, append(a.command, "hook")); got != "" {
+					t.Errorf("verify --resume, and it is told: broken %s", got)
 				}
 			}
 		})

@@ -11,6 +11,14 @@ import (
 	"github.com/oidkit/oid/examples/verify/internal/judge"
 )
 
+// resumedBreaks returns what the copies of a command break. Their ids themselves repeat where both
+// go on in one second.
+func resumedBreaks(t *testing.T, command []string) (v judge.Verification, broken string, code int) {
+	t.Helper()
+	v, names, code := judged(t, "--resume --ids 500", command)
+	return v, strings.TrimSuffix(strings.Join(names, " "), " no-repeats-among-processes"), code
+}
+
 // Copies of one stopped process repeat each other's ids, unless the generator notices that it
 // was resumed or is told.
 func TestVerifyResume(t *testing.T) {
@@ -18,26 +26,25 @@ func TestVerifyResume(t *testing.T) {
 	if missing := criuMissing(); missing != "" {
 		t.Skipf("CRIU cannot stop and copy processes here: %s", missing) // it depends on the kernel, too
 	}
-	const repeats = "own-value no-repeats-among-processes"
 	shell := []string{"sh", "-c", "oid new -n 500; read line; oid new -n 500"} // another process for each id
 	for _, c := range []struct {
 		name    string
 		command []string
 		broken  string
 	}{
-		{"keeps its value", planted(t, "correct"), repeats},
+		{"keeps its value", planted(t, "correct"), "own-value"},
 		{"is told", planted(t, "hook"), ""},
 		{"looks at the device", planted(t, "vmclock"), ""},
 		{"other processes", shell, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v, broken, code := judged(t, "--resume --ids 500", c.command)
-			if got := strings.Join(broken, " "); got != c.broken || code != min(len(broken), 1) || v.Test != "resume" || v.Processes != 3 || v.IDs != 1500 {
+			v, got, code := resumedBreaks(t, c.command)
+			if got != c.broken || code != min(len(got), 1) || v.Test != "resume" || v.Processes != 3 || v.IDs != 1500 {
 				t.Errorf("code %d, broken: %s, want %s\n%+v", code, got, c.broken, v)
 			}
 		})
 	}
-	for command, want := range map[string]string{
+	for command, want := range map[string]string{ // which is not a judgement
 		"oid new -n 500":                     "did not wait for a line",
 		"oid new -n 5":                       "ended after 5 ids, want 500",
 		"oid new -n 500; read line; exit 7":  "copy 1 ended after 0 ids, want 500",
