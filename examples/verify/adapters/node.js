@@ -1,7 +1,8 @@
 // Lets examples/verify judge the ids of bson, bson-objectid, mongoose, uniku or @oidkit/objectid:
-// node node.js LIBRARY [hook]. With hook, it calls what docs/explanation/snapshots.md says in a copy
+// node node.js LIBRARY [hook]. With hook, it calls what docs/how-to/after-a-snapshot.md says in a copy
 // that is resumed.
-const { openSync, readSync, writeSync } = require('fs')
+const fs = require('fs')
+const { writeSync } = fs
 
 // adapter returns how a library creates an id and reads one: as digits and a Date.
 async function adapter(name) {
@@ -22,16 +23,10 @@ async function adapter(name) {
   ]
 }
 
-// fromKernel returns random bytes that no other copy has: those of crypto are the same in each.
-function fromKernel(bytes) {
-  readSync(openSync('/dev/urandom'), bytes)
-  return bytes
-}
-
-// hooks give the library another process value.
+// hooks give the library another process value. The random bytes of crypto are the same in each copy.
 const hooks = {
-  bson: (ObjectId) => (ObjectId.PROCESS_UNIQUE = fromKernel(Buffer.alloc(5))),
-  mongoose: (ObjectId) => (ObjectId.PROCESS_UNIQUE = fromKernel(Buffer.alloc(5))),
+  bson: (ObjectId) => fs.readSync(fs.openSync('/dev/urandom'), (ObjectId.PROCESS_UNIQUE = Buffer.alloc(5))),
+  mongoose: (ObjectId) => hooks.bson(ObjectId),
   '@oidkit/objectid': (ObjectId) => ObjectId.reseed(),
 }
 
