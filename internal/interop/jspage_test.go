@@ -47,6 +47,29 @@ func TestJavaScriptCompatPage(t *testing.T) {
 	}
 }
 
+// The line of the page lets programs create ids where Node.js has no global crypto, as before version 20.
+func TestJavaScriptBeforeNode20(t *testing.T) {
+	line := regexp.MustCompile("`(globalThis.crypto .*?)`").FindStringSubmatch(string(testenv.Must(os.ReadFile(compatPage))(t)))
+	if line == nil {
+		t.Fatalf("%s has no line for Node.js before 20", compatPage)
+	}
+	node(t, `
+import { createRequire } from 'node:module'
+import assert from 'node:assert/strict'
+const require = createRequire(import.meta.url)
+delete globalThis.crypto
+const ObjectID = require('@oidkit/objectid/compat')
+assert.equal(String(ObjectID('54495AD94C934721EDE76D90')), '54495ad94c934721ede76d90')
+assert.throws(() => ObjectID(), /crypto/)
+`+line[1]+`
+assert.equal(String(ObjectID()).length, 24)
+
+const copy = structuredClone(ObjectID('54495ad94c934721ede76d90'))
+assert.equal(ObjectID.isValid(copy), false)
+assert.ok(ObjectID(copy.hex).equals('54495ad94c934721ede76d90'))
+`, nil)
+}
+
 // A dependency that asks for bson-objectid gets the folder of the page instead.
 func TestJavaScriptShim(t *testing.T) {
 	testenv.Long(t, "runs npm")
