@@ -8,14 +8,18 @@ import (
 )
 
 // MarshalJSON returns the digits as a string, or null for the zero ID.
-func (id ID) MarshalJSON() ([]byte, error) {
-	if id.IsZero() {
-		return []byte("null"), nil
+func (id ID) MarshalJSON() ([]byte, error) { return id.json(false), nil }
+
+// json returns the digits as a string, or null for the zero ID unless it is the name of a
+// member, which must be a string.
+func (id ID) json(isName bool) []byte {
+	if id.IsZero() && !isName {
+		return []byte("null")
 	}
 	b := make([]byte, 0, hexSize+2)
 	b = append(b, '"')
 	b, _ = id.AppendText(b)
-	return append(b, '"'), nil
+	return append(b, '"')
 }
 
 // UnmarshalJSON reads a string of 24 digits, {"$oid":"..."} without other members, or null as
