@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -38,7 +37,7 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 	}
 	name := path.Join(strconv.Itoa(pid), "stat")
 	text, err := fs.ReadFile(proc, name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errGone) {
 		// Process 1 always runs. If /proc does not show it, /proc is empty, or it hides
 		// the processes of other users. Then a missing file does not prove that the
 		// process has ended.

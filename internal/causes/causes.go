@@ -8,7 +8,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // Of returns the innermost errors of err, an error of connecting to a server, separated by
@@ -26,9 +25,6 @@ func Of(err error) string {
 		switch e := err.(type) {
 		case *net.DNSError:
 			add(e.Err)
-			return
-		case syscall.Errno:
-			add(e.Error())
 			return
 		case interface{ Unwrap() []error }:
 			for _, err := range e.Unwrap() {
