@@ -70,6 +70,7 @@ func TestIsZero(t *testing.T) {
 
 // Whoever imports this package, or runs its tests, must get nothing else along.
 func TestStandardLibraryOnly(t *testing.T) {
+	needsProcesses(t)
 	const self = "github.com/oidkit/oid/objectid"
 	const format = "{{if not (or .Standard .ForTest)}}{{.ImportPath}}{{end}}"
 	out, err := exec.Command("go", "list", "-deps", "-test", "-f", format, self).Output()
