@@ -2,7 +2,6 @@
 'use strict'
 // See objectid.d.ts for what each member promises.
 
-const last = 0xffffffff // the last second that fits: 2106-02-07T06:28:15Z
 const hex = (word) => word.toString(16).padStart(8, 0)
 
 /** Returns the smallest id of the second to which round brings a time. */
@@ -11,7 +10,7 @@ const bound = (time, round) => {
   if (!Number.isFinite(time?.valueOf()) || /^(\d{10}|\d{16,})\b/.test(time)) {
     throw new TypeError('objectid: want a Date or milliseconds: ' + String(time))
   }
-  return new ObjectId(hex(Math.min(Math.max(round(time / 1000), 0), last)) + hex(0) + hex(0))
+  return new ObjectId(hex(Math.min(Math.max(round(time / 1000), 0), 0xffffffff)) + hex(0) + hex(0))
 }
 
 // What generate() knows. (second, counter) only increases: each id is greater than the one
@@ -33,6 +32,7 @@ class ObjectId {
       // Not when the module is loaded: some platforms have no random values at that time.
       if (!globalThis.crypto?.getRandomValues) throw new TypeError('objectid: no crypto.getRandomValues')
       random = crypto.getRandomValues(new Uint32Array(2))
+      random[0] ^= origin
       origin = globalThis.performance?.timeOrigin
       second++ // since the new random bytes may be smaller than those before
     }
@@ -41,13 +41,15 @@ class ObjectId {
       random[1] -= 1 << 24
       second++
     }
-    second = Math.max(second, Math.min(Math.floor(Date.now() / 1000) || 0, last))
-    if (second > last) throw new RangeError('objectid: no ids left')
+    second = Math.max(second, Math.min(Math.floor(Date.now() / 1000) || 0, 0xffffffff))
+    if (second > 0xffffffff) throw new RangeError('objectid: no ids left')
     return new ObjectId(hex(second) + hex(random[0]) + hex(random[1]))
   }
 
   static reseed() {
-    origin = NaN
+    // Copies of a process draw the same bytes if crypto keeps its state in their memory. Their
+    // clocks differ.
+    origin = -Date.now() * performance.now()
   }
 
   static at(time) {
@@ -84,7 +86,7 @@ class ObjectId {
 
   // bson calls this one, and would store {hex: ...} without it. markForBSON removes it.
   toBSON() {
-    throw new TypeError('objectid: call markForBSON first')
+    throw new TypeError('objectid: call markForBSON')
   }
 }
 

@@ -143,7 +143,7 @@ func TestJavaScriptIncreasesWhenDrawnAgain(t *testing.T) {
 let fill = 0xffffffff
 Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues: (a) => a.fill((fill -= 0x1000001)) } })
 let origin = 1
-Object.defineProperty(globalThis, 'performance', { get: () => origin === undefined ? origin : { timeOrigin: origin } })
+Object.defineProperty(globalThis, 'performance', { get: () => origin === undefined ? origin : { timeOrigin: origin, now: () => 12345.678 } })
 const now = Date.now
 for (const clock of [now, () => 1e12, () => 0, () => NaN, () => now() + 3600e3, () => -1]) {
   Date.now = clock
@@ -156,6 +156,25 @@ for (const clock of [now, () => 1e12, () => 0, () => NaN, () => now() + 3600e3, 
     assert.equal(changes, draw.toString() !== '() => {}')
   }
 }
+`, nil)
+}
+
+// Two copies of a process in which crypto has the same state draw process values of their own, if
+// one of the clocks differs.
+func TestJavaScriptCopiesWithTheSameRandomBytes(t *testing.T) {
+	node(t, checks+`
+Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues: (a) => a.fill(7) } })
+let wall = 1800000000000, monotonic = 5000.25
+Date.now = () => wall
+Object.defineProperty(globalThis, 'performance', { value: { timeOrigin: 1, now: () => monotonic } })
+const copy = () => { ObjectId.reseed(); return ObjectId.generate().hex.slice(8, 18) }
+const values = [copy()]
+wall += 1
+values.push(copy())
+monotonic += 0.001
+values.push(copy())
+assert.equal(new Set(values).size, 3, values)
+assert.equal(copy(), values[2]) // nothing else is mixed in
 `, nil)
 }
 
