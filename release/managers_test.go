@@ -191,10 +191,13 @@ func testLibrary(t *testing.T, file string) {
 node --input-type=module -e '
 import { ObjectId } from "@oidkit/objectid"
 import about from "@oidkit/objectid/package.json" with { type: "json" }
-console.log(about.version, new ObjectId(ObjectId.generate().toString()).getTimestamp() <= new Date())' 2>&1 | grep -v Warning`, "sh", file)
+console.log(about.version, new ObjectId(ObjectId.generate().toString()).getTimestamp() <= new Date())' 2>&1 | grep -v Warning &&
+node -e '
+const { ObjectId } = require("@oidkit/objectid")
+console.log(require("@oidkit/objectid/compat")("54495ad94c934721ede76d90") instanceof ObjectId, require("@oidkit/objectid/bson").markForBSON.name)'`, "sh", file)
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "HOME="+project)
 	out, err = cmd.CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("0.1.0 true\n")) {
+	if err != nil || !bytes.Contains(out, []byte("0.1.0 true\ntrue markForBSON\n")) {
 		t.Errorf("import: %v\n%s", err, out)
 	}
 }
