@@ -53,12 +53,12 @@ class Compat extends ObjectId {
     return this.hex
   }
 
-  // By this name bson before version 5 stores these ids, and later versions refuse them, until
-  // markForBSON has marked ObjectId.
+  // By this name bson before version 5 stores these ids, and later versions refuse them.
   get _bsontype() {
-    return super._bsontype ?? 'ObjectID'
+    return 'ObjectID'
   }
 
+  // Once markForBSON has marked ObjectId, bson stores one in the place of this id.
   toBSON() {
     return super._bsontype ? new ObjectId(this.hex) : this
   }

@@ -25,6 +25,7 @@ func drivers(t *testing.T) map[string]map[string]string {
 // calls gives an id to each way into a database, and prints the ways that do not throw.
 const calls = checks + `
 import { markForBSON } from '@oidkit/objectid/bson'
+import ObjectID from '@oidkit/objectid/compat'
 import * as bson from 'bson'
 import mongodb from 'mongodb'
 import mongoose from 'mongoose'
@@ -92,7 +93,7 @@ func TestJavaScriptMarked(t *testing.T) {
 			node(t, calls+`
 const early = ObjectId.generate()
 assert.equal(markForBSON(mongodb.ObjectId), ObjectId)
-for (const id of [early, ObjectId.generate()]) {
+for (const id of [early, ObjectId.generate(), ObjectID()]) {
   for (const [name, way] of Object.entries(ways(id))) await way().catch?.((e) => assert.fail(name + ': ' + e))
   const stored = [...await coll.find().toArray(), ...await Model.find().lean()]
   const ids = (v) => v instanceof mongodb.ObjectId ? [v] : v !== null && typeof v === 'object' ? Object.values(v).flatMap(ids) : []
