@@ -58,6 +58,11 @@ class Compat extends ObjectId {
     return 'ObjectID'
   }
 
+  // mongoose gives marked ids another one, by which it would store a Mixed id as text.
+  valueOf() {
+    return this
+  }
+
   // Once markForBSON has marked ObjectId, bson stores one in the place of this id.
   toBSON() {
     return super._bsontype ? new ObjectId(this.hex) : this
