@@ -220,4 +220,9 @@ func TestLogValue(t *testing.T) {
 	if got, want := buf.String(), `{"level":"INFO","msg":"made","id":"`+sample+`","none":null}`+"\n"; got != want {
 		t.Errorf("logged %s, want %s", got, want)
 	}
+	buf.Reset()
+	slog.New(h).Info("made", "id", (*objectid.ID)(nil))
+	if got := buf.String(); !strings.Contains(got, "LogValue panicked") {
+		t.Errorf("a nil *ID: logged %s; the doc of LogValue says otherwise", got)
+	}
 }

@@ -19,10 +19,9 @@ func (id ID) Value() (driver.Value, error) {
 // Scan reads 12 raw bytes in a []byte, or 24 digits in a []byte or string. NULL gives the zero
 // ID. A string of 12 characters is an error.
 //
-// Drivers of MySQL hand over text as a []byte, too. Therefore 12 bytes are an error if they read
-// as words, numbers or codes, such as "Rheumatology". That refuses one real id in about 100
-// million: read such a column as []byte, and call [FromBytes]. Other texts of 12 bytes, such as
-// a token in mixed case, become an id. [Hex] refuses them all.
+// Drivers of MySQL hand over text as a []byte, too, so 12 bytes that read as words, numbers or
+// codes are an error. Of real ids one in about 100 million reads so: scan a []byte, and call
+// [FromBytes]. Other texts, such as tokens in mixed case, become ids. [Hex] refuses them all.
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:

@@ -93,7 +93,7 @@ func TestScanOfTextInBytes(t *testing.T) {
 	}
 	// What the doc of Scan says of other texts, and ids that resemble text.
 	for _, text := range []string{
-		"kJ8sQz1-Pd3x", "camelCaseIt1", "me@work.test", "Nov 28, 2026", "line\nseconds", "Ж and а, b", "При abcde",
+		"kJ8sQz1-Pd3x", "camelCaseIt1", "me@work.test", "Nov 28, 2026", "line\nseconds", "12345\n67890\n", "Ж and а, b", "При abcde",
 		"k\x00\x00etestabc1", "jkabcde\xe9bcd1", "jk\xc3bcdefghij", "ъtest\xff12345", "jkabctest12\x7f", "jkabc\u2028bcd1", "jkabcde\xc2\xa0bcd",
 	} {
 		if len(text) != objectid.Size {
