@@ -206,7 +206,7 @@ var faultKinds = [faults]struct {
 const pidMask = 1<<16 - 1
 
 // containers follows the reason of a shared process value with process id 1.
-const containers = " A value that ends in 0001 usually comes from containers: older drivers (bson-ruby; Java and Python until 2018) form it from three bytes of the host and the process id, each container runs its program as process 1, and containers with the same host name or network addresses have equal host bytes. Give each container a host name of its own, or use a driver that draws random process values."
+const containers = " A value that ends in 0001 usually comes from containers: older drivers (bson-ruby until 2024; Java and Python until 2018) form it from three bytes of the host and the process id, each container runs its program as process 1, and containers with the same host name or network addresses have equal host bytes. Give each container a host name of its own, or use a driver that draws random process values."
 
 // processFindings returns the findings about process values: those about single ones, and
 // the one about programs that use a new process value for every id.

@@ -309,7 +309,7 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// Drivers such as bson-ruby 4.15 still write host and pid. Next to the name of the
+// Drivers such as bson-ruby before 5.0 of 2024 write host and pid. Next to the name of the
 // host, that is the likely reading of the bytes, whatever the year.
 func TestMachineOfAKnownHost(t *testing.T) {
 	const id = "6592008" + "0" + "686c82" + "1e86" + "00002a" // md5("vm") begins with 686c82, and 0x1e86 is 7814

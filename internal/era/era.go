@@ -32,7 +32,7 @@ var (
 //	         PyMongo before 3.8     PYTHON-1619, merged on 2018-08-23
 //	         js-bson up to 3.0      issue 271: 3.0.2 of August 2018 writes a pid
 //	         Java 3.0 to 3.6        tried 3.6.3: machine bytes are not md5(host name)
-//	         bson-ruby, until now   tried 4.15: writes md5(host name) and pid
+//	         bson-ruby before 5.0   of February 2024; 4.15 writes md5(host name) and pid
 //	java     Java driver 2          replaced by version 3.0 in 2015, then still maintained
 //	modern   MongoDB server, its    src/mongo/bson/oid.cpp: a nonce or the system's random
 //	         shell, first C++       source, until 2.6 with the pid mixed in by exclusive or

@@ -22,9 +22,14 @@ Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
 
 // elsewhere is what was not judged. Debian 12 is the system, its unstable distribution and
 // the registries of the languages have the current versions.
-const elsewhere = `- C#, Swift and Elixir: their registries were not within reach. Kotlin's and Scala's official drivers
-  create their ids with Java bson.
-- Rust bson: Rust forks only in programs that call it themselves, such as daemons.
+const elsewhere = `- Kotlin kbson: it draws its process value and its counter from the second in which the program starts.
+  Programs that start in the same second create the same ids. MongoDB's driver for Kotlin does not use it: its ids
+  are those of Java bson.
+- Scala reactivemongo-bson: its process value is three bytes of the host's address and two of the number of the
+  thread. Programs on one host share it, and only their counters keep their ids apart.
+- Rust bson: programs in Rust rarely fork. One that does, such as a daemon, should fork before its first id.
+- Python bson: it creates no ids after 2038-01-19T03:14:07Z. It is not the package bson of pymongo.
+- C#, Swift and Elixir were not judged: their registries could not be reached.
 `
 
 const foot = `

@@ -33,11 +33,11 @@ func (r row) year() string {
 var upgrades = []struct{ from, to, means string }{
 	{"C libbson 1", "C libbson", "Ids are created and read as before. Programs are linked with `bson2` instead of `libbson-1.0`."},
 	{"PHP mongodb 1", "PHP mongodb", "Ids are created and read as before."},
-	{"Java mongo-java-driver", "Java bson", "Ids no longer carry the pid, so containers with pid 1 are told apart, and times after 2038 are read as they are. `getCounter`, `getMachineIdentifier` and `getProcessIdentifier` are gone."},
-	{"Ruby bson 4", "Ruby bson", "Ids no longer carry a hash of the host's name and the pid."},
-	{"Python pymongo 3", "Python pymongo", "A key with blanks is an error instead of an id of eleven bytes."},
+	{"Java mongo-java-driver", "Java bson", "Ids no longer carry the pid, so containers with pid 1 are told apart, and times after 2038 are read as they are. Programs that call `getCounter`, `getMachineIdentifier` or `getProcessIdentifier` no longer compile."},
+	{"Ruby bson 4", "Ruby bson", "Ids no longer carry a hash of the host's name and the pid, so containers with pid 1 are told apart."},
+	{"Python pymongo 3", "Python pymongo", "A text with blanks is an error; it was an id of eleven bytes that equals no stored one."},
 	{"Node bson 7.1 in a snapshot", "Node bson in a snapshot", "Processes that start from one snapshot no longer create the same ids."},
-	{"Go mongo-driver-v1", "Go mongo-driver", "The methods have other names. JSON is read as before, also where it is no id."},
+	{"Go mongo-driver-v1", "Go mongo-driver", "The type moves from package `primitive` to package `bson`; its functions keep their names. JSON is read as before, also where it is no id."},
 }
 
 // writeUpgrades says what each of upgrades repairs and breaks.
@@ -50,7 +50,7 @@ func writeUpgrades(w *strings.Builder, results map[string]row) {
 			continue
 		}
 		var changes []string
-		before, after := allBroken(from), allBroken(to)
+		before, after := allBroken(from, to), allBroken(to, from)
 		for _, c := range []struct {
 			verb    string
 			of, not []string
@@ -63,18 +63,22 @@ func writeUpgrades(w *strings.Builder, results map[string]row) {
 		if changes == nil {
 			changes = []string{"no verdict changes"}
 		}
-		fmt.Fprintf(w, "- %s %s (%s) to %s %s (%s): %s. %s\n", u.from, from.Version, from.year(), u.to, to.Version, to.year(), strings.Join(changes, "; "), u.means)
+		fmt.Fprintf(w, "- %s %s (%s) after %s (%s): %s. %s\n", u.to, to.Version, to.year(), from.Version, from.year(), strings.Join(changes, "; "), u.means)
 	}
 }
 
 // allBroken returns the promises that a library breaks and the specification does not
-// allow to break, each with the test that found it.
-func allBroken(r row) (names []string) {
+// allow to break, each with the test that found it. Tests that the other library lacks do
+// not count.
+func allBroken(r, other row) (names []string) {
 	var always []string
 	for i, x := range r.Results {
 		found := broken(x.Judged, always)
 		if i == 0 {
 			always = found
+		}
+		if !slices.ContainsFunc(other.Results, func(y result) bool { return y.Test == x.Test && y.Not+y.Failed == "" }) {
+			continue
 		}
 		for _, p := range x.Judged.Promises {
 			if !p.Allowed && slices.Contains(found, p.Promise) {
