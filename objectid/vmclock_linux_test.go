@@ -295,3 +295,24 @@ func BenchmarkNewVMClock(b *testing.B) {
 		})
 	}
 }
+
+// The first id after a snapshot has the second of the clock, if that is later than the last one.
+func TestSecondAfterASnapshot(t *testing.T) {
+	resume := snapshots(t)
+	now := time.Unix(1_800_000_000, 0)
+	for _, layout := range []Layout{Modern, Java} {
+		g, err := NewGenerator(&Options{Layout: layout, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, later := range []time.Duration{time.Second, time.Hour, 0} {
+			g.New()
+			now = now.Add(later)
+			resume()
+			if lead := g.New().Time().Sub(now); later > 0 && lead != 0 || later == 0 && lead != time.Second {
+				t.Errorf("%v, resumed %v later: an id has the second of %v later", layout, later, lead)
+			}
+		}
+		now = now.Add(time.Minute)
+	}
+}

@@ -42,6 +42,14 @@ func TestVerifyJavaScriptInNode(t *testing.T) {
 			}
 		})
 	}
+	if criuMissing() != "" {
+		return
+	}
+	for hook, want := range map[string]string{"": "own-value", "hook": ""} {
+		if _, got, _ := resumedBreaks(t, []string{"node", "adapters/node.js", "@oidkit/objectid", hook}); got != want {
+			t.Errorf("verify --resume, %q: broken %q, want %q", hook, got, want)
+		}
+	}
 }
 
 // It keeps them in a browser, where each tab is a process.
