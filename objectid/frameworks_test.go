@@ -84,6 +84,12 @@ func TestEncodeValues(t *testing.T) {
 	}
 }
 
+func TestGORMColumn(t *testing.T) {
+	if got := (objectid.Hex{}).GormDataType(); got != "string" {
+		t.Errorf("GORM is told %q", got)
+	}
+}
+
 // What xorm stores and reads is what database/sql does.
 func TestXorm(t *testing.T) {
 	for _, id := range []objectid.ID{objectid.MustParse(sample), {}} {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/binder"
 	"github.com/google/go-querystring/query"
 	"github.com/gorilla/schema"
 	echo4 "github.com/labstack/echo/v4"
@@ -128,8 +129,9 @@ func tryEcho4(t *testing.T) {
 	serve(t, e)
 }
 
-// The converters are those of the whole program, so this is the only test that has none.
+// The converters are those of the whole program.
 func tryFiber(t *testing.T) {
+	binder.SetParserDecoder(binder.ParserConfig{IgnoreUnknownKeys: true, ZeroEmpty: true})
 	app := fiber.New()
 	app.Get("/orders/:id", func(c fiber.Ctx) error {
 		var in, path request
