@@ -14,9 +14,9 @@ import (
 
 // Order is a document of GORM.
 type Order struct {
-	ID     objectid.ID  `gorm:"primaryKey;size:12"` // blob, bytea or varbinary(12)
-	Text   objectid.Hex `gorm:"size:24;index"`      // text or varchar(24)
-	Parent *objectid.ID `gorm:"size:12"`            // NULL if nil; so is a zero ID
+	ID     objectid.ID  `gorm:"primaryKey;size:12;not null"` // blob, bytea or varbinary(12)
+	Text   objectid.Hex `gorm:"size:24;index"`               // text or varchar(24)
+	Parent *objectid.ID `gorm:"size:12"`                     // NULL if nil; so is a zero ID
 }
 
 // BeforeCreate gives an order an id.

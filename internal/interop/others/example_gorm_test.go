@@ -25,7 +25,7 @@ func Example_gorm() {
 
 func gormOrders(db *gorm.DB) error {
 	type Order struct {
-		ID   objectid.ID `gorm:"primaryKey;type:bytea;check:length(id) = 12"`
+		ID   objectid.ID `gorm:"primaryKey;type:bytea;not null;check:length(id) = 12"`
 		Item string
 	}
 	if err := db.AutoMigrate(&Order{}); err != nil {

@@ -10,6 +10,7 @@ replace (
 require (
 	github.com/bwmarrin/snowflake v0.3.0
 	github.com/glebarez/sqlite v1.11.0
+	github.com/jinzhu/gorm v1.9.16
 	github.com/oidkit/oid v0.0.0
 	github.com/oidkit/oid/objectid v0.0.0
 	go.mongodb.org/mongo-driver v1.17.10
