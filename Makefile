@@ -22,10 +22,16 @@ VERSION =
 .PHONY: release test-release generated
 release:
 	cd release && go run . -version "$(VERSION)" -o ../dist
-test-release:
+test-release: test-windows
 	.ci/setup release
 	cd release && OID_REQUIRE_ALL=1 go test -v -timeout 30m ./...
 	cd internal/interop/frameworks && OID_REQUIRE_ALL=1 go test -timeout 30m -run '^TestGenerators$$' ./...
+
+# Tests of programs for Windows, under Wine; .ci/windows lists those that cannot run there.
+.PHONY: test-windows
+test-windows:
+	.ci/setup windows
+	.ci/windows wine
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture|JavaScriptCommonJS|JavaScriptCompat)$$' ./cmd/oid ./internal/report ./internal/interop
 
@@ -72,6 +78,7 @@ help:
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
+	@echo "make test-windows  tests of programs for Windows, under Wine"
 	@echo "make test-stores   the tests of the stores and what is built on them (OID_TEST_MONGODB=URL OID_TEST_POSTGRES=URL)"
 	@echo "make site    build the static page, which needs no server, into $(SITE)"
 	@echo "make pages   the same with the documents, into dist/pages"

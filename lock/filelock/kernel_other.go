@@ -3,7 +3,9 @@
 package filelock
 
 import (
+	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -12,6 +14,19 @@ import (
 const openSafely = 0
 
 func isSymlink(error) bool { return false }
+
+// patience is how long patiently repeats what fails.
+const patience = 5 * time.Second
+
+// patiently repeats act for a while if it fails: Windows replaces no file that somebody reads, and
+// opens none that somebody replaces.
+func patiently(act func() error) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if err := act(); err == nil || errors.Is(err, fs.ErrNotExist) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
 
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ flock *flock.Flock }

@@ -19,6 +19,9 @@ func isSymlink(err error) bool {
 	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) // FreeBSD
 }
 
+// patiently calls act. On other systems, it repeats what fails.
+func patiently(act func() error) error { return act() }
+
 // kernelLock is a file that the kernel has locked.
 type kernelLock struct{ file *os.File }
 

@@ -62,8 +62,12 @@ func decodeRecord(text []byte) (record, error) {
 }
 
 // readRecord reads the record in a file. It returns a zero record if the file has none.
-func readRecord(path string) (record, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+func readRecord(path string) (_ record, err error) {
+	var file *os.File
+	err = patiently(func() error {
+		file, err = os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isSymlink(err):
 		return record{}, nil
@@ -114,7 +118,7 @@ func (f files) write(r record) (err error) {
 	if err != nil {
 		return err
 	}
-	err = os.Rename(file.Name(), f.record)
+	err = patiently(func() error { return os.Rename(file.Name(), f.record) })
 	if info, failed := os.Stat(filepath.Dir(f.record)); errors.Is(err, fs.ErrPermission) && failed == nil && info.Mode()&fs.ModeSticky != 0 {
 		err = fmt.Errorf("%w: only the user of the file may replace it, because the folder has the sticky bit; let the users share a folder without it", err)
 	}
