@@ -50,6 +50,11 @@ func (id ID) ProxyBSON() (any, error) {
 	return nil, errors.New("objectid: the MongoDB driver v1 needs a registry for objectid.ID, see docs/migrate.md of github.com/oidkit/oid, or the driver v2")
 }
 
+// GetBSON returns an error for mgo, which would store an ID as binary data.
+func (id ID) GetBSON() (any, error) {
+	return nil, errors.New("objectid: mgo cannot store objectid.ID: convert it with bson.ObjectId(id.Bytes()), or use the MongoDB driver v2")
+}
+
 // GormDataType returns "string": GORM creates a text column.
 func (Hex) GormDataType() string { return "string" }
 

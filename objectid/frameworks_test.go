@@ -12,7 +12,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// The interfaces of gin, echo, go-flags, gqlgen, go-querystring and the MongoDB driver v1, and
+// The interfaces of gin, echo, go-flags, gqlgen, go-querystring, the MongoDB driver v1 and mgo, and
 // for GORM that of a type that names its column.
 var (
 	_ interface{ UnmarshalParam(param string) error } = (*objectid.ID)(nil)
@@ -23,6 +23,7 @@ var (
 		EncodeValues(key string, v *url.Values) error
 	} = objectid.ID{}
 	_ interface{ ProxyBSON() (any, error) }           = objectid.ID{}
+	_ interface{ GetBSON() (any, error) }             = objectid.ID{}
 	_ interface{ GormDataType() string }              = objectid.Hex{}
 	_ interface{ UnmarshalParam(param string) error } = (*objectid.Hex)(nil)
 	_ interface{ UnmarshalGQL(v any) error }          = (*objectid.Hex)(nil)

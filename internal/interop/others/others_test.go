@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/glebarez/sqlite"
+	mgo "github.com/globalsign/mgo/bson"
 	"go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/bson/primitive"
 	v2 "go.mongodb.org/mongo-driver/v2/bson"
@@ -66,6 +67,23 @@ func TestDriverV1(t *testing.T) {
 		}
 	}
 	b, err := bson.Marshal(bson.D{{Key: "_id", Value: primitive.ObjectID(id)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw := bson.Raw(b).Lookup("_id"); raw.Type != bson.TypeObjectID || objectid.ID(raw.ObjectID()) != id {
+		t.Errorf("%v is stored as %v", id, raw)
+	}
+}
+
+// mgo stores a converted ID as an ObjectId, and fails for one that is not converted.
+func TestMgo(t *testing.T) {
+	id := objectid.New()
+	for _, value := range []any{id, &id, objectid.Hex{ID: id}, objectid.ID{}, struct{ ID objectid.ID }{id}, []objectid.ID{id}} {
+		if b, err := mgo.Marshal(mgo.M{"_id": value}); err == nil || !strings.Contains(err.Error(), "bson.ObjectId(id.Bytes())") {
+			t.Errorf("%T is stored as %v, %v", value, bson.Raw(b), err)
+		}
+	}
+	b, err := mgo.Marshal(mgo.M{"_id": mgo.ObjectId(id.Bytes())})
 	if err != nil {
 		t.Fatal(err)
 	}
