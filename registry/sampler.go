@@ -49,15 +49,15 @@ type sampler struct {
 }
 
 // take reads the load. With an error it returns the numbers that could be read. The error
-// wraps errEnded if the kernel shows that the process has ended. On systems other than Linux it
-// returns what the Go runtime knows of this process.
+// wraps errEnded if the kernel shows that the process has ended. Of this process, it returns
+// what the Go runtime knows on systems other than Linux.
 func (s *sampler) take() (load Load, err error) {
 	load = noLoad
 	if s.self {
 		runtimeLoad(&load)
-	}
-	if runtime.GOOS != "linux" {
-		return load, nil
+		if runtime.GOOS != "linux" {
+			return load, nil
+		}
 	}
 	defer func() {
 		// procfs slices the file without checking its length.

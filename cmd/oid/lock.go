@@ -36,9 +36,10 @@ and the command together. The environment of the command contains:
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, even those that the
-command leaves in the background, as with flock(1). On Linux these are all descendants of
-the command, even in sessions of their own (su, setsid, daemons), and on Windows too; on
-other systems they are its process group. With --leave the lock is released when the command itself ends.
+command leaves in the background, as with flock(1). On Linux and Windows these are all
+descendants of the command, even in sessions of their own (su, setsid, daemons); on other
+systems they are its process group. With --leave the lock is released when the command
+itself ends.
 
 If the command has ended and oid still waits for processes that it left, the first signal
 to oid asks them to end, and the second kills them. Then oid dies of that signal too, so
