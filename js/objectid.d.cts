@@ -30,7 +30,7 @@ export class ObjectId {
    * clock. It never waits. Each worker, tab and process has ids of its own. New random bytes
    * are drawn when performance.timeOrigin changes, as when a program starts from a snapshot of
    * its heap; the seconds then go on by one, so that ids still increase. Throws a TypeError if
-   * there is no crypto.getRandomValues, and a RangeError when no ids are left, in 2106.
+   * there is no crypto.getRandomValues, and an Error when no ids are left, in 2106.
    */
   static generate(this: void): ObjectId
 

@@ -30,7 +30,7 @@ export class ObjectId {
       // Not when the module is loaded: some platforms have no random values at that time.
       if (!globalThis.crypto?.getRandomValues) throw new TypeError('objectid: no crypto.getRandomValues')
       random = crypto.getRandomValues(new Uint32Array(2))
-      random[0] ^= origin
+      random[0] ^= Date.now() ^ (origin * 1e6)
       origin = globalThis.performance?.timeOrigin
       second++ // since the new random bytes may be smaller than those before
     }
@@ -40,14 +40,14 @@ export class ObjectId {
       second++
     }
     second = Math.max(second, Math.min(Math.floor(Date.now() / 1000) || 0, 0xffffffff))
-    if (second > 0xffffffff) throw new RangeError('objectid: no ids left')
+    if (second > 0xffffffff) throw new Error('objectid: no ids left')
     return new ObjectId(hex(second) + hex(random[0]) + hex(random[1]))
   }
 
   static reseed() {
     // Copies of a process draw the same bytes if crypto keeps its state in their memory. Their
-    // clocks differ.
-    origin = -Date.now() * performance.now()
+    // clocks differ, which the next draw mixes in.
+    origin = performance.now()
   }
 
   static at(time) {
