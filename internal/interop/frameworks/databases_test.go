@@ -125,6 +125,15 @@ func tryGORM(t *testing.T) {
 		if deleted := db.Delete(&first); deleted.Error != nil || deleted.RowsAffected != 1 {
 			t.Errorf("Delete: %v, %d rows", deleted.Error, deleted.RowsAffected)
 		}
+
+		// The page warns of this: an id alone is a list of numbers, which with a 0 is each row of MariaDB.
+		all := []Order{{ID: objectid.New()}, {ID: objectid.New()}}
+		testenv.NoError(t, errors.Join(db.Delete(&second).Error, db.Create(&all).Error))
+		deleted := db.Delete(&Order{}, objectid.MustParse("6ae924000000000000000001"))
+		want := map[string]int64{"mysql": 2}[s.driver]
+		if failed := deleted.Error != nil; failed != (s.driver == "pgx") || deleted.RowsAffected != want {
+			t.Errorf("Delete with an id alone: %v, %d rows, want %d", deleted.Error, deleted.RowsAffected, want)
+		}
 	})
 }
 

@@ -73,6 +73,10 @@ func tryHuma(t *testing.T) {
 	if want := `"id":"` + sample + `","items":["` + sample + `"]`; !strings.Contains(answer.Body.String(), want) {
 		t.Errorf("%s\nwant %s", answer.Body, want)
 	}
+	answer = api.Get("/orders/" + sample)
+	if want := `"items":[null]`; !strings.Contains(answer.Body.String(), want) {
+		t.Errorf("without after: %s\nwant %s", answer.Body, want)
+	}
 	if answer := api.Get("/orders/tea"); answer.Code != http.StatusUnprocessableEntity {
 		t.Errorf("tea: %d %s", answer.Code, answer.Body)
 	}
@@ -89,6 +93,14 @@ func tryHuma(t *testing.T) {
 	},
 	) (*struct{}, error) {
 		return nil, nil
+	})
+	wantPanic(t, "a pointer in a query", func() {
+		huma.Get(api, "/pointer", func(_ context.Context, _ *struct {
+			After *objectid.ID `query:"after"`
+		},
+		) (*struct{}, error) {
+			return nil, nil
+		})
 	})
 	wantPanic(t, "a list in a query", func() { api.Get("/list?many=" + sample) })
 }
