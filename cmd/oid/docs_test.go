@@ -76,6 +76,7 @@ var unchecked = map[string]string{
 	"docs/how-to/from-bson-objectid.md: js: // const ObjectID = require('bson-objectid')":                                                                            "TestJavaScriptCompatPage runs it",
 	"docs/how-to/from-bson-objectid.md: js: import { markForBSON } from '@oidkit/objectid/bson'":                                                                     "TestJavaScriptCompatPage runs it",
 	"docs/how-to/from-bson-objectid.md: js: // index.js":                                                                                                             "TestJavaScriptShim runs it",
+	"docs/how-to/from-bson-objectid.md: ts: // index.d.ts":                                                                                                           "TestJavaScriptShim runs it",
 	"docs/how-to/from-bson-objectid.md: json: {":                                                                                                                     "TestJavaScriptShim runs it",
 	"docs/how-to/from-bson-objectid.md: json: { \"name\": \"bson-objectid\", \"version\": \"2.0.5\" }":                                                               "TestJavaScriptShim runs it",
 	"docs/how-to/ids-in-your-framework.md: go: field.Bytes(\"id\").GoType(objectid.ID{}).DefaultFunc(objectid.New).SchemaType(binary),":                              "internal/interop/frameworks generates code from it: TestBlocks, TestGenerators",

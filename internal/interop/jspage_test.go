@@ -90,6 +90,7 @@ func TestJavaScriptShim(t *testing.T) {
 	npm("", "pack", testenv.Must(filepath.Abs(library))(t))
 
 	write("shims/bson-objectid/index.js", pageBlocks(t, "js", 4)[2])
+	write("shims/bson-objectid/index.d.ts", pageBlocks(t, "ts", 1)[0])
 	manifests := pageBlocks(t, "json", 2)
 	write("shims/bson-objectid/package.json", manifests[0])
 	var manifest struct {
@@ -110,4 +111,10 @@ func TestJavaScriptShim(t *testing.T) {
 	if out := testenv.Run(t, cmd); out != "true\n" {
 		t.Errorf("the dependency has another bson-objectid: %s", out)
 	}
+
+	write("app.ts", "import ObjectID from 'bson-objectid'\nconst id: ObjectID = ObjectID()\nid.toHexString()\n")
+	cmd = exec.CommandContext(t.Context(), "node", filepath.Join(testenv.NodeModules(t, "typescript", "5.9.2"), "typescript", "bin", "tsc"),
+		"--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "app.ts")
+	cmd.Dir = dir
+	testenv.Run(t, cmd)
 }
