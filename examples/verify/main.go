@@ -42,7 +42,8 @@ do:
                which reads the line and writes as many ids. If the library has a function
                to call after a snapshot, call it when the line is read. OID_VMCLOCK names
                a file with the layout of /dev/vmclock0, whose generation counter changes.
-               This needs CRIU, and root. Without CRIU it is as fork.
+               This needs CRIU, and root. Without CRIU it is as fork, and does not
+               tell whether resumed copies differ.
   decode       (--decode) it reads lines from standard input, each the text of an id or
                of none, without the line feed, and answers each with a line: the 24
                digits that it has read, or "refused". A blank and the Unix seconds that

@@ -91,7 +91,14 @@ func (o *options) judgeResumed(ctx context.Context, v *judge.Verification) error
 	if missing := criuMissing(); missing != "" {
 		fmt.Fprintf(os.Stderr, "verify: CRIU cannot stop and copy processes here (%s): the command forks instead, with OID_VERIFY=fork. A fork has another pid, a resumed copy has the same.\n", phrase.Plain(missing))
 		o.test, v.Test, o.copies = "fork", "fork", 1
-		return o.judgeIDs(ctx, v)
+		err := o.judgeIDs(ctx, v)
+		for i, p := range v.Promises {
+			if p.State == judge.Holds && (p.Promise == string(judge.OwnValue) || p.Promise == string(judge.NoCopies)) {
+				v.Promises[i].State = judge.CannotTell
+				v.Promises[i].Cause = "a fork has another pid; a copy that is resumed from a snapshot has the same"
+			}
+		}
+		return err
 	}
 	dir, err := os.MkdirTemp("", "oid-verify")
 	if err != nil {
