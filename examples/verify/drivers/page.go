@@ -33,10 +33,12 @@ const elsewhere = `- Kotlin kbson: it draws its process value and its counter fr
 `
 
 const foot = `
-- holds: no broken promise was found; ends: the same, and it creates no ids from then on; "-": not
-  tested, see the notes; JSON for Go alone.
-- **A name**: that promise is broken, see below; what the column ids names is not repeated. (A name):
-  the specification allows that.
+- holds: no broken promise was found. ends: no broken promise was found, and from that second on the library creates
+  no ids. "-": not tested, see the notes; the column JSON is for Go only.
+- **A name**: this promise is broken, [see below](#what-is-broken). If the column ids names it, the other columns do not
+  name it again. (A name): it is broken, and the specification allows that.
+- year: when this version was released. A version between two rows of one library was not tested: run
+  [` + "`" + `examples/verify` + "`" + `](how-to/verify-a-generator.md) with it.
 - full second: more than 2^24 ids while the clock stands still. 2106: 32 bits overflow.
 `
 

@@ -12,7 +12,7 @@ var years = map[string]int{
 	"Go mgo v0.0.0-20181015135952-eeefdecb41b8": 2018,
 	"C libbson 2.5.7": 2026, "C libbson 1 1.23.1": 2022,
 	"Node bson 7.3.4": 2026, "Node bson in a snapshot 7.3.4": 2026, "Node bson 7.1 in a snapshot 7.1.0": 2026,
-	"Node bson-objectid 2.0.4": 2024, "Node mongoose 9.12.1": 2026, "Node uniku 0.5.0": 2026,
+	"Node bson-objectid 2.0.4": 2022, "Node mongoose 9.12.1": 2026, "Node uniku 0.5.0": 2026,
 	"PHP mongodb 2.5.5": 2026, "PHP mongodb 1 1.15.0": 2022,
 	"Java bson 5.14.0": 2026, "Java mongo-java-driver 3.6.3": 2018,
 	"Kotlin kbson 0.4.0": 2024, "Scala reactivemongo-bson 1.0.10": 2021, "Rust bson 3.1.0": 2025,
@@ -33,11 +33,11 @@ func (r row) year() string {
 var upgrades = []struct{ from, to, means string }{
 	{"C libbson 1", "C libbson", "Ids are created and read as before. Programs are linked with `bson2` instead of `libbson-1.0`."},
 	{"PHP mongodb 1", "PHP mongodb", "Ids are created and read as before."},
-	{"Java mongo-java-driver", "Java bson", "Ids no longer carry the pid, so containers with pid 1 are told apart, and times after 2038 are read as they are. Programs that call `getCounter`, `getMachineIdentifier` or `getProcessIdentifier` no longer compile."},
-	{"Ruby bson 4", "Ruby bson", "Ids no longer carry a hash of the host's name and the pid, so containers with pid 1 are told apart."},
-	{"Python pymongo 3", "Python pymongo", "A text with blanks is an error; it was an id of eleven bytes that equals no stored one."},
+	{"Java mongo-java-driver", "Java bson", "Ids no longer carry the pid, so processes with pid 1 in two containers have different process values. Times after 2038 are read correctly. Programs that call `getCounter`, `getMachineIdentifier` or `getProcessIdentifier` no longer compile."},
+	{"Ruby bson 4", "Ruby bson", "Ids no longer carry the pid and a hash of the host's name, so processes with pid 1 in two containers have different process values."},
+	{"Python pymongo 3", "Python pymongo", "A text of 24 characters with blanks is now an error. Before, it became an id of eleven bytes, which equals no stored id."},
 	{"Node bson 7.1 in a snapshot", "Node bson in a snapshot", "Processes that start from one snapshot no longer create the same ids."},
-	{"Go mongo-driver-v1", "Go mongo-driver", "The type moves from package `primitive` to package `bson`; its functions keep their names. JSON is read as before, also where it is no id."},
+	{"Go mongo-driver-v1", "Go mongo-driver", "The type moves from package `primitive` to package `bson`; its functions keep their names. JSON is read as before: a text of twelve characters still becomes an id without an error."},
 }
 
 // writeUpgrades says what each of upgrades repairs and breaks.
