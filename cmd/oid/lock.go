@@ -72,10 +72,11 @@ cannot end processes of other users, and names them on stderr. If SIGKILL ends b
 and the guard, or ends oid on another system, the processes of the command continue. They
 keep a lock in files held, but no other lock.
 
-On Windows, Ctrl-C and Ctrl-Break reach the command too, so it can tidy up. A lost lock sends
-Ctrl-Break to it instead of SIGTERM, and ends it after --grace. The command and all processes
-that it starts are in a job object: they keep the lock held, and they end if oid is ended.
-oid cannot ask programs without its console to end; it ends them after --grace.
+On Windows, Ctrl-C and Ctrl-Break reach the command too, so it can tidy up. If the lock is
+lost, oid sends Ctrl-Break to the command instead of SIGTERM, and ends it after --grace.
+A program that is not attached to oid's console does not get Ctrl-Break; it is only ended.
+The command and all processes that it starts are in a job object: they keep the lock held
+while they run, and Windows ends them if oid is ended.
 
 A command that runs under a lock cannot take the same lock or a slot of it again, because
 it might wait for itself. oid refuses that with 125.
