@@ -32,6 +32,8 @@ test-release: test-windows
 test-windows:
 	.ci/setup windows
 	.ci/windows wine
+
+# Writes what comes from the program.
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture|JavaScriptCommonJS|JavaScriptCompat)$$' ./cmd/oid ./internal/report ./internal/interop
 

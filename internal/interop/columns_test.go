@@ -99,20 +99,21 @@ func TestColumns(t *testing.T) {
 				charset := map[string]string{"mysql": " CHARACTER SET utf8mb4"}[driver]
 				testenv.Must(db.Exec(fmt.Sprintf("CREATE TEMPORARY TABLE c%d (v %s)%s", i, c.column, charset)))(t)
 				testenv.Must(db.Exec(fmt.Sprintf("INSERT INTO c%d VALUES (%s)", i, value)))(t)
-				query := fmt.Sprintf("SELECT v FROM c%d", i)
+				var query strings.Builder
+				query.WriteString(fmt.Sprintf("SELECT v FROM c%d", i))
 				// With an argument the driver of MySQL uses its other protocol.
 				where := map[string]string{"pgx": " WHERE 1 = $1"}[driver]
 				for _, args := range [][]any{nil, {1}} {
 					if args != nil {
-						query += where
+						query.WriteString(where)
 						if where == "" {
-							query += " WHERE 1 = ?"
+							query.WriteString(" WHERE 1 = ?")
 						}
 					}
 					id, hex := objectid.ID{7}, objectid.Hex{ID: objectid.ID{7}}
 					var null sql.Null[objectid.ID]
-					idErr, hexErr := db.QueryRow(query, args...).Scan(&id), db.QueryRow(query, args...).Scan(&hex)
-					nullErr := db.QueryRow(query, args...).Scan(&null)
+					idErr, hexErr := db.QueryRow(query.String(), args...).Scan(&id), db.QueryRow(query.String(), args...).Scan(&hex)
+					nullErr := db.QueryRow(query.String(), args...).Scan(&null)
 					if (nullErr == nil) != (idErr == nil) {
 						t.Errorf("%s %s: %v in a sql.Null", c.column, c.value, nullErr)
 					}
