@@ -14,7 +14,7 @@ const bound = (time, round) => {
 // What generate() knows. (second, counter) only increases: each id is greater than the one
 // before, whatever the clock does.
 let second = -1
-let origin = NaN // the time origin of this process: a snapshot of the heap starts in others
+let origin = -1 // that of this process, never below 0: a snapshot of the heap starts in others
 let random // five bytes of this process, then the three of the counter
 
 export class ObjectId {
@@ -39,7 +39,7 @@ export class ObjectId {
       random[1] -= 1 << 24
       second++
     }
-    second = Math.max(second, Math.min(Math.floor(Date.now() / 1000) || 0, 0xffffffff))
+    second = Math.max(second, Math.min(Math.floor(Date.now() / 1000 || 0), 0xffffffff))
     if (second > 0xffffffff) throw new Error('objectid: no ids left')
     return new ObjectId(hex(second) + hex(random[0]) + hex(random[1]))
   }
@@ -47,7 +47,7 @@ export class ObjectId {
   static reseed() {
     // Copies of a process draw the same bytes if crypto keeps its state in their memory. Their
     // clocks differ, which the next draw mixes in.
-    origin = performance.now()
+    origin = -1 - globalThis.performance?.now()
   }
 
   static at(time) {
