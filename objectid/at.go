@@ -1,33 +1,60 @@
 package objectid
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// dated holds the process value and the counter of NewAt. Each call increments low, so ids of
+// datedValue is the process value and the counter of NewAt. Each call increments low, so ids of
 // one second increase until low overflows.
-var dated struct {
-	once  sync.Once
-	block uint32
-	low   atomic.Uint32
+type datedValue struct {
+	block      uint32
+	low        atomic.Uint32
+	std        uint64 // the value of the default generator that block differs from
+	generation uint64 // the generation of the virtual machine
+}
+
+var dated atomic.Pointer[datedValue]
+
+// drawDated draws another process value for NewAt.
+func drawDated() *datedValue {
+	std.now() // panics if there is no default generator
+	d := new(datedValue)
+	if std.machine != nil {
+		d.generation = std.machine.Load() // before the process value is drawn
+	}
+	d.std = std.value.Load()
+	for d.block == 0 || d.block == uint32(d.std) {
+		// The Modern layout does not depend on the host: there is no error.
+		block, low, _, _ := Modern.words()
+		d.block = block
+		d.low.Store(low)
+	}
+	return d
+}
+
+// isCurrent reports whether, since d was drawn, the default generator was not reseeded, and the
+// virtual machine was not started from a snapshot.
+func (d *datedValue) isCurrent() bool {
+	return d != nil && d.std == std.value.Load() && (std.machine == nil || std.machine.Load() == d.generation)
 }
 
 // NewAt returns a new ID for a document that was created at t. The ID has the second of t, or
 // the nearest second that an ID can hold. The first 2^32 results differ from each other and
-// from the ids of New.
+// from the ids of New. [Reseed] gives NewAt another process value, too.
 func NewAt(t time.Time) ID {
-	dated.once.Do(func() {
-		stdOnce.Do(initStd)
-		// The Modern layout does not depend on the host: there is no error.
-		for dated.block == 0 || dated.block == uint32(std.value.Load()) {
-			block, low, _, _ := Modern.words()
-			dated.block = block
-			dated.low.Store(low)
+	stdOnce.Do(initStd)
+	for {
+		d := dated.Load()
+		if !d.isCurrent() {
+			dated.CompareAndSwap(d, drawDated())
+			continue
 		}
-	})
-	var id ID
-	putWords(&id, second(t)<<32|uint64(dated.block), dated.low.Add(1))
-	return id
+		low := d.low.Add(1)
+		if d.isCurrent() { // the id is none of a copy that was resumed meanwhile
+			var id ID
+			putWords(&id, second(t)<<32|uint64(d.block), low)
+			return id
+		}
+	}
 }

@@ -243,10 +243,24 @@ func TestVMClockFiles(t *testing.T) {
 	}
 }
 
-// The default generator looks, too. Where the file cannot be used, it creates no id.
+// The default generator looks, too, and so does NewAt. Where the file cannot be used, they create
+// no id, also if the program has recovered from the first panic.
 func TestVMClockOfTheDefaultGenerator(t *testing.T) {
 	if os.Getenv("OBJECTID_TEST_DEFAULT") != "" {
-		before := New()
+		if os.Getenv("OID_VMCLOCK") == "/none" {
+			for _, f := range []func(){func() { New() }, func() { Fill(make([]ID, 2)) }, Reseed, func() { NewAt(time.Now()) }, func() { NewAt(time.Now()) }, func() { New() }} {
+				func() {
+					defer func() {
+						if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "OID_VMCLOCK") {
+							t.Errorf("recovered: %v", err)
+						}
+					}()
+					f()
+				}()
+			}
+		}
+		at := time.Unix(1_800_000_000, 0)
+		before, dated := New(), NewAt(at)
 		page, err := os.OpenFile(os.Getenv("OID_VMCLOCK"), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -256,6 +270,11 @@ func TestVMClockOfTheDefaultGenerator(t *testing.T) {
 		}
 		if after := New(); valueOf(after) == valueOf(before) || after.Compare(before) <= 0 {
 			t.Errorf("%v after %v", after, before)
+		}
+		resumed := NewAt(at)
+		Reseed()
+		if reseeded := NewAt(at); valueOf(dated) == valueOf(resumed) || valueOf(resumed) == valueOf(reseeded) || valueOf(reseeded) == valueOf(New()) {
+			t.Errorf("NewAt: %v before a snapshot, then %v, after Reseed %v", dated, resumed, reseeded)
 		}
 		return
 	}
