@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"time"
 
 	"github.com/go-playground/form/v4"
 	"github.com/go-viper/mapstructure/v2"
@@ -96,14 +97,24 @@ func Example_mapstructure() {
 
 	v := viper.New()
 	v.Set("shop", sample)
+	v.Set("orders", sample+","+sample) // as in an environment variable
 	c = config{}
-	err = v.Unmarshal(&c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
+	hook := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
+		mapstructure.TextUnmarshallerHookFunc(),
+		mapstructure.StringToTimeDurationHookFunc(),
+		mapstructure.StringToWeakSliceHookFunc(","),
+	))
+	err = v.Unmarshal(&c, hook)
 	fmt.Println(err, c)
+	var times struct{ Timeout time.Duration }
+	v.Set("timeout", "10s")
+	fmt.Println(v.Unmarshal(&times, hook), times)
 
 	k := koanf.New(".")
 	fmt.Println(k.Set("shop", sample), k.Unmarshal("", &c), c)
 	// Output:
 	// <nil> {507f1f77bcf86cd799439011 [507f1f77bcf86cd799439011]}
-	// <nil> {507f1f77bcf86cd799439011 []}
-	// <nil> <nil> {507f1f77bcf86cd799439011 []}
+	// <nil> {507f1f77bcf86cd799439011 [507f1f77bcf86cd799439011 507f1f77bcf86cd799439011]}
+	// <nil> {10s}
+	// <nil> <nil> {507f1f77bcf86cd799439011 [507f1f77bcf86cd799439011 507f1f77bcf86cd799439011]}
 }
