@@ -42,7 +42,9 @@ var upgrades = []struct{ from, to, means string }{
 
 // writeUpgrades says what each of upgrades repairs and breaks.
 func writeUpgrades(w *strings.Builder, results map[string]row) {
-	w.WriteString("\n## What an upgrade changes\n\n")
+	w.WriteString("\n## What an upgrade changes\n\n" +
+		"Each line names the broken promises that the newer version repairs or adds, with the column of the table in\n" +
+		"brackets. [What is broken](#what-is-broken) explains them.\n\n")
 	for _, u := range upgrades {
 		from, old := results[u.from]
 		to, current := results[u.to]
