@@ -39,6 +39,9 @@ const foot = `
   name it again. (A name): it is broken, and the specification allows that.
 - year: when this version was released. A version between two rows of one library was not tested: run
   [` + "`" + `examples/verify` + "`" + `](how-to/verify-a-generator.md) with it.
+- Your driver may take its ids from a package of another name. Node: ` + "`" + `npm ls bson` + "`" + ` shows it; ` + "`" + `mongodb` + "`" + ` 6 uses bson 6, and
+  ` + "`" + `mongodb` + "`" + ` 7 uses bson 7. MongoDB's drivers for Java, Kotlin and Scala use Java bson, those for Ruby and Rust use the bson
+  of their language. Motor uses pymongo, and the C++ driver uses libbson.
 - full second: more than 2^24 ids while the clock stands still. 2106: 32 bits overflow.
 `
 
