@@ -32,7 +32,9 @@ function markForBSON(theirs) {
   })
   define('equals', {
     value(other) {
-      return (other?.toHexString?.() ?? other)?.toLowerCase?.() === this.hex
+      // What was read from JSON can have members with the names of methods.
+      const text = typeof other?.toHexString === 'function' ? other.toHexString() : other
+      return typeof text === 'string' && text.toLowerCase() === this.hex
     },
   })
   define('toBSON', { value: undefined })

@@ -140,7 +140,8 @@ for (const again of [1, 2]) {
   assert.equal(inspect(id), inspect(theirs))
   assert.equal(Buffer.from(id.id).toString('hex'), id.hex)
   assert.ok(id.equals(theirs) && id.equals(id.hex) && id.equals(id.hex.toUpperCase()))
-  for (const other of [undefined, null, '', 5, {}, [id.hex], Object.create(null), Symbol('x'), ObjectId.generate()]) assert.ok(!id.equals(other))
+  for (const other of [undefined, null, '', 5, {}, [id.hex], Object.create(null), Symbol('x'), ObjectId.generate(),
+    { toHexString: 5 }, { toLowerCase: 5 }, { toHexString: () => 5 }]) assert.ok(!id.equals(other))
   assert.deepEqual(Object.keys(id), ['hex'])
   assert.equal(JSON.stringify({ id }), JSON.stringify({ id: id.hex }))
   assert.deepEqual(structuredClone(id), { hex: id.hex })
