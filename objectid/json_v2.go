@@ -1,4 +1,4 @@
-//go:build go1.27 && goexperiment.jsonv2
+//go:build go1.28 || (go1.27 && goexperiment.jsonv2)
 
 package objectid
 
