@@ -44,6 +44,15 @@ func (id *ID) UnmarshalGQL(v any) error {
 	}
 }
 
+// ImplementsGraphQLType reports whether an ID is a value of the GraphQL type, for
+// graph-gophers/graphql-go: ID, String, or a scalar of your own.
+func (ID) ImplementsGraphQLType(name string) bool {
+	return name != "Int" && name != "Float" && name != "Boolean"
+}
+
+// UnmarshalGraphQL is [ID.UnmarshalGQL], for graph-gophers/graphql-go.
+func (id *ID) UnmarshalGraphQL(v any) error { return id.UnmarshalGQL(v) }
+
 // ProxyBSON returns an error for the MongoDB driver v1, which would store an ID as binary data.
 // docs/migrate.md has a registry for that driver.
 func (id ID) ProxyBSON() (any, error) {

@@ -20,6 +20,10 @@ var (
 	_ interface{ UnmarshalGQL(v any) error }          = (*objectid.ID)(nil)
 	_ interface{ MarshalGQL(w io.Writer) }            = objectid.ID{}
 	_ interface {
+		ImplementsGraphQLType(name string) bool
+		UnmarshalGraphQL(v any) error
+	} = (*objectid.ID)(nil)
+	_ interface {
 		EncodeValues(key string, v *url.Values) error
 	} = objectid.ID{}
 	_ interface{ ProxyBSON() (any, error) }           = objectid.ID{}

@@ -23,14 +23,13 @@ var id = objectid.MustParse(sample)
 type row struct {
 	name   string
 	module string // empty for a package of Go
-	answer string // yes, with or no
+	answer string // yes or with
 	try    func(t *testing.T)
 }
 
 const (
 	yes  = "works"
 	with = "works with"
-	no   = "does not"
 )
 
 func libraries() []row { return slices.Concat(web, encodings, flagsAndLogs, databases, schemas) }
