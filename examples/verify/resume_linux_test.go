@@ -70,13 +70,20 @@ func TestVerifyResumeWithoutCRIU(t *testing.T) {
 		cmd.Env = append(os.Environ(), "PATH=/nowhere")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
-		_ = cmd.Run() // the exit code is that of the judgement
+		_ = cmd.Run() // the exit code is compared below
 		var v judge.Verification
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil {
 			t.Fatalf("%s: %v, %s%s", kind, err, &out, &errs)
 		}
 		if got := strings.Join(judge.Failed(v.Promises), " "); got != want || v.Test != "fork" || !strings.Contains(errs.String(), "(criu is not installed): the command forks instead") {
 			t.Errorf("%s: broken: %q, want %q; test %s\n%s", kind, got, want, v.Test, &errs)
+		}
+		code := 3 // no verdict
+		if want != "" {
+			code = 1
+		}
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Errorf("%s: exit code %d, want %d", kind, got, code)
 		}
 		for _, p := range v.Promises { // a fork does not show that resumed copies differ
 			if (p.Promise == "own-value" || p.Promise == "no-repeats-among-processes") && p.State == judge.Holds {

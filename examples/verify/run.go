@@ -23,8 +23,9 @@ func (o *options) run(ctx context.Context) error {
 	began := time.Now()
 	v := judge.Verification{Command: o.command, Test: o.test, Clock: string(o.clock)}
 	test := o.judgeIDs
+	resumes := o.test == "resume"
 	switch {
-	case o.test == "resume":
+	case resumes:
 		test = o.judgeResumed
 	case strings.HasPrefix(o.test, "decode"):
 		test = o.judgeDecoding
@@ -48,8 +49,11 @@ func (o *options) run(ctx context.Context) error {
 	} else {
 		err = writeText(os.Stdout, v, failed)
 	}
-	if err == nil && !v.Holds {
+	switch {
+	case err == nil && !v.Holds:
 		return errBroken
+	case err == nil && resumes && v.Test != "resume":
+		return noVerdict{errors.New("without CRIU nothing shows whether resumed copies create different ids")}
 	}
 	return err
 }
