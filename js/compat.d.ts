@@ -5,8 +5,8 @@
  * ObjectID(value) and new ObjectID(value) are the same. Without a value they return a new id,
  * greater than every one before. A number is a time in seconds, of a new id. Other values are
  * read: 24 hexadecimal digits, a text of twelve characters below U+0100, twelve bytes, or an
- * id of any library. An ObjectID is returned as it is. All else throws a TypeError, and a time
- * that is not one of an id a RangeError.
+ * id of any library. An ObjectID is returned as it is. A number outside the seconds of 1970
+ * to 2106 throws a RangeError, all else a TypeError.
  */
 declare const ObjectID: ObjectIDConstructor
 

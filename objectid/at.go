@@ -18,14 +18,14 @@ var dated atomic.Pointer[datedValue]
 
 // drawDated draws another process value for NewAt.
 func drawDated() *datedValue {
-	std.now() // panics if there is no default generator
+	std.now() // panics if OID_VMCLOCK names a file that cannot be used, see initStd
 	d := new(datedValue)
 	if std.machine != nil {
 		d.generation = std.machine.Load() // before the process value is drawn
 	}
 	d.std = std.value.Load()
 	for d.block == 0 || d.block == uint32(d.std) {
-		// The Modern layout does not depend on the host: there is no error.
+		// words fails only for layouts that need the host.
 		block, low, _, _ := Modern.words()
 		d.block = block
 		d.low.Store(low)

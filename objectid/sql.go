@@ -20,8 +20,8 @@ func (id ID) Value() (driver.Value, error) {
 // ID. A string of 12 characters is an error.
 //
 // Drivers of MySQL hand over text as a []byte, too, so 12 bytes that read as words, numbers or
-// codes are an error. Of real ids one in about 100 million reads so: scan a []byte, and call
-// [FromBytes]. Other texts, such as tokens in mixed case, become ids. [Hex] refuses them all.
+// codes are an error. Of real ids fewer than one in 50 million reads so: scan a []byte, and
+// call [FromBytes]. Other texts, such as tokens in mixed case, become ids. [Hex] refuses them all.
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -51,8 +51,8 @@ func (id *ID) Scan(src any) error {
 //     All letters are in one case, or only letters that follow no other are capitals.
 //   - ASCII characters that are neither letters nor control characters
 //
-// Of 256 values of a byte these leave about 40 for each, and 40/256 to the power of 11 is small.
-// Each sign that is added to those between letters makes a third more ids text.
+// About 40 of the 256 values of a byte fit at each place of a text. So of ids with random bytes
+// very few are text. Each further sign that is allowed between letters makes a third more of them text.
 func isText(b []byte) bool {
 	var latin, small, other, inner, sign bool
 	wasLetter := false
@@ -65,7 +65,7 @@ func isText(b []byte) bool {
 			latin, inner = true, inner || wasLetter
 		case isLetter:
 			latin, small = true, true
-		case r < ' ' || r > '~': // also what is no UTF-8
+		case r < ' ' || r > '~': // a control character, a sign outside ASCII, or bytes that are not UTF-8
 			return false
 		case !unicode.IsDigit(r) && !strings.ContainsRune(" '-._", r):
 			sign = true

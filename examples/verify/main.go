@@ -64,7 +64,7 @@ clock, and verify says so. They may read it, in Unix seconds, from the file that
 environment variable OID_VERIFY_CLOCK names.
 
 Exit codes: 0 no promise is broken, 1 one is broken, 2 wrong use or COMMAND cannot be
-started, 3 there is no verdict, for example because COMMAND failed or hangs, or because
+started, 3 nothing could be judged, for example because COMMAND failed or hangs, or because
 --resume found no CRIU.
 
 Usage:

@@ -84,8 +84,8 @@ func goUpper(ms int64) objectid.ID {
 	return objectid.MinAt(time.UnixMilli(ms + 999).Truncate(time.Second))
 }
 
-// What is no time in milliseconds is refused, and does not become a bound that finds nothing
-// or everything. A Date is taken as it is, also one of another realm.
+// A time is a Date, also one of another realm, or milliseconds. All else is refused: as a bound it
+// would find nothing or everything.
 func TestJavaScriptRefusesOtherTimes(t *testing.T) {
 	node(t, checks+`
 import vm from 'node:vm'
@@ -186,7 +186,7 @@ assert.ok(more.size > 990, more.size)
 `, nil)
 }
 
-// reseed draws other bytes also where there is no performance, and under a test clock that begins
+// reseed draws other bytes on platforms without performance, too, and under test clocks that begin
 // in 1970.
 func TestJavaScriptReseedUnderAnyClock(t *testing.T) {
 	node(t, checks+`

@@ -229,7 +229,7 @@ assert.throws(() => ObjectID.createFromTime('x'.repeat(1e6)), { message: 'object
 `, nil)
 }
 
-// The tests of bson-objectid itself pass, but for one that wants an object that is no id to be
+// All tests of bson-objectid pass with compat, except one: it wants an object without an id to be
 // valid.
 func TestJavaScriptCompatPassesTheTestsOfBSONObjectID(t *testing.T) {
 	theirs := filepath.Join(testenv.NodeModules(t, "bson-objectid", "2.0.4"), "bson-objectid", "test", "test.js")

@@ -47,8 +47,8 @@ type doc struct {
 	Zero objectid.ID   `json:"zero" yaml:"zero" toml:"zero" xml:"zero" msgpack:"zero" cbor:"zero"`
 }
 
-// tryEncoding returns a test that a doc is written as want, if that is not empty, and read
-// again, and that text that is no id is an error.
+// tryEncoding returns a test that writes a doc and reads it again. If want is not empty, it is
+// what must be written. Reading a damaged id must fail.
 func tryEncoding(marshal func(any) ([]byte, error), unmarshal func([]byte, any) error, want string) func(t *testing.T) {
 	return func(t *testing.T) {
 		in := doc{ID: id, Many: []objectid.ID{id}}

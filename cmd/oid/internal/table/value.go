@@ -39,7 +39,7 @@ func (v *value) Scan(of any) error {
 // other values that are longer, a census shows only the beginning.
 const maxText = 200
 
-// id returns the id that v is: 12 bytes that are no text, or a text in one of the notations
+// id returns the id that v is: 12 bytes that are not text, or a text in one of the notations
 // that [inspect.ParseObjectID] reads. The text may be in a column of bytes.
 func (v value) id() (id objectid.ID, ok bool) {
 	if len(v.bytes) == objectid.Size && !v.isText {

@@ -8,9 +8,9 @@ import (
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
+	_ "github.com/glebarez/go-sqlite"
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "github.com/glebarez/go-sqlite"
 
 	"github.com/oidkit/oid/objectid"
 
@@ -24,7 +24,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_ = entsql.OpenDB
 	client := ent.NewClient(ent.Driver(entsql.OpenDB(dialects[os.Args[1]], driver.DB())))
 	defer client.Close()
 	ctx := context.Background()
