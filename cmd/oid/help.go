@@ -43,10 +43,10 @@ const exitCodesHelp = `The exit codes of all commands:
 
 "oid lock" returns the exit code of its command or of --elsewhere. If a signal ends the
 command, it returns 128 plus the number of the signal, as shells do. Otherwise it returns
-  123  the lock was lost before its release
-  124  somebody else held the lock, and it was not free in time (--wait)
-  125  oid itself failed: for example Redis did not answer, so that nobody knows
+  111  oid itself failed: for example Redis did not answer, so that nobody knows
        whether the lock is free
+  112  somebody else held the lock, and it was not free in time (--wait)
+  113  the lock was lost before its release
   126  the command cannot be run
   127  there is no such command
 With --status and --list, it returns 0, or 1 if it failed.`

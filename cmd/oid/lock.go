@@ -56,7 +56,7 @@ lock in files ends with its holder.
 If the lock cannot be renewed, oid sends SIGTERM to all these processes, and SIGKILL
 after --grace. The default of --grace is a sixth of --ttl, and the limit is a third.
 SIGKILL comes a twentieth of --ttl before another holder can get the lock. Then oid
-exits with 123, whatever the command returns. oid cannot end processes of other users,
+exits with 113, whatever the command returns. oid cannot end processes of other users,
 such as those of sudo, unless it runs as root.
 
 If oid was stopped for so long that the lock has ended, it kills the command when it
@@ -79,7 +79,7 @@ The command and all processes that it starts are in a job object: they keep the 
 while they run, and Windows ends them if oid is ended.
 
 A command that runs under a lock cannot take the same lock or a slot of it again, because
-it might wait for itself. oid refuses that with 125.
+it might wait for itself. oid refuses that with 111.
 
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal. So Ctrl-C
 also ends a shell script that runs oid.`
@@ -214,7 +214,7 @@ number.
 Use the same N everywhere: oid takes only slots below its own N.
 
 A lock cannot be used with and without --slots at the same time. If NAME is held the other
-way, oid exits with 124 at once. "oid lock --status NAME --slots N" shows how many of N
+way, oid exits with 112 at once. "oid lock --status NAME --slots N" shows how many of N
 slots are held.`
 
 // excludeSlots releases a lease if slots of its lock are held.

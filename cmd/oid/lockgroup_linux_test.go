@@ -35,7 +35,7 @@ func awaitState(t *testing.T, pid, want string) {
 
 func pidOf(h *holding) string { return strconv.Itoa(h.cmd.Process.Pid) }
 
-// When the lock cannot be renewed, oid exits with 123 whatever the command does
+// When the lock cannot be renewed, oid exits with 113 whatever the command does
 // with SIGTERM: end with 0, end with a code of its own, or die of it.
 func TestLockLostWhateverTheCommandReturns(t *testing.T) {
 	t.Parallel()

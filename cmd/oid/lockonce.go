@@ -35,7 +35,7 @@ The time is that of the server that keeps the lock; for locks in files and SQLit
 that of this host. Clocks may differ by a third of the time between two ticks, and by an
 hour at most.
 
-oid refuses a call with 125 at a time when clocks that differ a little would choose
+oid refuses a call with 111 at a time when clocks that differ a little would choose
 different ticks. If two ticks are at least 130 minutes apart, that is from 70 to 60 minutes
 before the later one. If they are closer, it is near the midpoint between them: up to a
 twelfth of the time between them before and after it, and at most 5 minutes.

@@ -17,7 +17,7 @@ import (
 )
 
 // A backend that cannot be reached or does not answer says nothing of the lock: the exit
-// code is 125 and not that of a lock that another has, with and without --wait. Cron
+// code is 111 and not that of a lock that another has, with and without --wait. Cron
 // jobs would be skipped silently otherwise.
 func TestLockBackendThatDoesNotAnswer(t *testing.T) {
 	redis := testenv.Redis(t)

@@ -171,7 +171,7 @@ func TestLockThatLapsedWhileStopped(t *testing.T) {
 	s.run("fg")
 	s.expect("the lock was lost.*" + prompt)
 	s.run("echo code $?.; cat " + log)
-	s.expect(`code 123\.`)
+	s.expect(`code 113\.`)
 	if seen := s.expect("second\r\n.*" + prompt); seen != "\r\nsecond\r\n"+prompt {
 		t.Errorf("the log has %q: the command went on after its lock had lapsed", seen)
 	}

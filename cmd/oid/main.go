@@ -57,12 +57,13 @@ const (
 	exitUsage  = 2 // wrong use
 )
 
-// Exit codes of "oid lock", which otherwise returns that of the command it ran.
-// The last three are those of env(1).
+// Exit codes of "oid lock", which otherwise returns that of the command it ran. The first
+// three are codes that shells, timeout(1), xargs(1), env(1) and containers do not use. The last
+// two are those of shells and env(1).
 const (
-	exitLockLost   = 123
-	exitNotLocked  = 124 // not acquired in time
-	exitLockFailed = 125 // oid itself failed
+	exitLockFailed = 111 // oid itself failed
+	exitNotLocked  = 112 // not acquired in time
+	exitLockLost   = 113
 	exitCannotRun  = 126
 	exitNotFound   = 127
 )
