@@ -17,6 +17,8 @@ type Subject struct {
 	Name string
 	// Open connects to the server at a URL. The library must renew leases in the background.
 	Open func(ctx context.Context, url string, ttl time.Duration) (Client, error)
+	// Runs: the Client is a [Runner].
+	Runs bool
 }
 
 // Client is one process's connection to a lock library.

@@ -84,13 +84,7 @@ func (l *lab) judge() Report {
 	if !l.done.IsZero() {
 		r.Took = l.done.Sub(l.began)
 	}
-	for _, w := range l.workers {
-		if w.err != nil && !w.killed {
-			last := w.stderr.String()
-			first, _, _ := strings.Cut(strings.TrimSpace(last), "\n")
-			r.Crashes = append(r.Crashes, fmt.Sprintf("%s: %v: %s", w.name, w.err, first))
-		}
-	}
+	r.Crashes = l.crashes()
 	r.Forever = l.forever()
 	l.grants(&r, end)
 	l.writes(&r)
@@ -101,6 +95,18 @@ func (l *lab) judge() Report {
 		r.Left = append(r.Left, strings.Fields(s.CLI("KEYS", "*"))...)
 	}
 	return r
+}
+
+// crashes says how workers ended that should not have ended.
+func (l *lab) crashes() (all []string) {
+	for _, w := range l.workers {
+		if w.err != nil && !w.killed {
+			last := w.stderr.String()
+			first, _, _ := strings.Cut(strings.TrimSpace(last), "\n")
+			all = append(all, fmt.Sprintf("%s: %v: %s", w.name, w.err, first))
+		}
+	}
+	return all
 }
 
 // primaries returns the servers that have keys after the fault.

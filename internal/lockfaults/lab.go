@@ -115,7 +115,7 @@ func (l *lab) prepare(name string, o order) *worker {
 // launch starts the process of a worker.
 func (l *lab) launch(name string, o order) *worker {
 	l.t.Helper()
-	o.Subject, o.TTL = l.subject.Name, l.ttl
+	o.Subject, o.TTL = l.subject.Name, cmp.Or(o.TTL, l.ttl)
 	text := testenv.Must(json.Marshal(o))(l.t)
 	w := &worker{name: name, cmd: exec.Command(cmp.Or(o.program, os.Args[0]))}
 	w.cmd.Env = append(os.Environ(), variable+"="+string(text))

@@ -13,7 +13,7 @@ import (
 
 // Own is this project's lock in Redis.
 func Own() Subject {
-	return Subject{Name: "oid", Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
+	return Subject{Name: "oid", Runs: true, Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
 		l, err := redislock.Open(ctx, url, &redislock.Options{TTL: ttl})
 		if err != nil {
 			return nil, err
@@ -32,11 +32,22 @@ func (o own) Acquire(ctx context.Context, name string) (Lease, error) {
 	return lease, nil
 }
 
+func (o own) Lead(ctx context.Context, name string, f func(context.Context, Lease) error) error {
+	return lock.Lead(ctx, o.locker, name, func(ctx context.Context, lease *lock.Lease) error { return f(ctx, lease) }, nil)
+}
+
+func (o own) Once(ctx context.Context, name string, f func(context.Context, Lease) error) error {
+	_, err := lock.Once(ctx, o.locker, name, lock.KeySchedule("job"), func(ctx context.Context, lease *lock.Lease, _ lock.Run) error {
+		return f(ctx, lease)
+	}, nil)
+	return err
+}
+
 func (o own) Close() { _ = o.locker.Close() }
 
 // OwnOnPostgres is this project's lock in a store on PostgreSQL.
 func OwnOnPostgres() Subject {
-	return Subject{Name: "oid on PostgreSQL", Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
+	return Subject{Name: "oid on PostgreSQL", Runs: true, Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
 		s, err := pgstore.Open(ctx, url)
 		if err != nil {
 			return nil, err

@@ -25,6 +25,7 @@ type order struct {
 	Subject string
 	URL     string
 	Lock    string // the name of the lock; "" means the one for which all contend
+	Role    role   // how to use the lock; "" means to take it again and again
 	TTL     time.Duration
 	Hold    time.Duration // how long to hold the lock each time; 0 means as long as possible
 	Wait    time.Duration // how long to wait for the lock each time
@@ -36,6 +37,7 @@ type order struct {
 
 // Kinds of events. A worker writes its events to stdout, one per line. From and To mean:
 const (
+	unopened = "unopened" // the client could not be opened
 	started  = "started"  // the client is open
 	asking   = "asking"   // From: Acquire was called
 	acquired = "acquired" // From: Acquire was called; To: it returned a lease
@@ -43,6 +45,7 @@ const (
 	ended    = "ended"    // From: the lease began; To: the holder last saw it valid
 	gaveUp   = "gave up"  // From: Acquire was called; To: it returned an error
 	stepped  = "stepped"  // From: the wall clock was stepped
+	returned = "returned" // From: Lead or Once was called; To: it returned
 	closed   = "closed"   // the client was closed; Goroutines and Files were left over
 )
 
@@ -54,6 +57,8 @@ type event struct {
 	Late     time.Duration // from the end of Acquire's ctx to To
 	Error    string
 	Lost     string // why the lease ended before its release
+	Early    bool   // the error came although the caller's ctx had not ended
+	Lock     string // the name of the lock, if the order names one
 
 	Goroutines, Files int
 }
@@ -89,6 +94,7 @@ func fail(err error) {
 type teller struct {
 	mu   *sync.Mutex
 	out  *json.Encoder
+	lock string
 	part string // number of the goroutine, such as /3, or ""
 }
 
@@ -96,14 +102,14 @@ type teller struct {
 func (t teller) Encode(e event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e.Worker = t.part
+	e.Worker, e.Lock = t.part, t.lock
 	return t.out.Encode(e)
 }
 
 // work opens a client. After a line on stdin it takes the lock again and again until stdin
 // ends. Each further line is a step of the clock.
 func work(s Subject, o order) error {
-	tell := teller{mu: new(sync.Mutex), out: json.NewEncoder(os.Stdout)}
+	tell := teller{mu: new(sync.Mutex), out: json.NewEncoder(os.Stdout), lock: o.Lock}
 	ctx, stop := context.WithCancel(context.Background())
 	begin := make(chan struct{})
 	go func() {
@@ -125,7 +131,7 @@ func work(s Subject, o order) error {
 	goroutines, files := runtime.NumGoroutine(), openFiles()
 	client, err := s.Open(ctx, o.URL, o.TTL)
 	for ; err != nil && o.Lock != "" && ctx.Err() == nil; client, err = s.Open(ctx, o.URL, o.TTL) {
-		_ = tell.Encode(event{Kind: gaveUp, Error: err.Error()})
+		_ = tell.Encode(event{Kind: unopened, Error: err.Error()})
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err != nil {
@@ -139,7 +145,7 @@ func work(s Subject, o order) error {
 		if o.Many > 0 {
 			tell.part = fmt.Sprintf("/%d", i+1)
 		}
-		all.Go(func() error { return turns(ctx, client, o, tell) })
+		all.Go(func() error { return o.Role.play(ctx, client, o, tell) })
 	}
 	if err := all.Wait(); err != nil {
 		return err
@@ -197,7 +203,7 @@ func turn(ctx context.Context, client Client, o order, tell teller) (bool, error
 		if ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
-		e := event{Kind: gaveUp, From: asked, To: granted, Error: err.Error()}
+		e := event{Kind: gaveUp, From: asked, To: granted, Error: err.Error(), Early: waiting.Err() == nil}
 		if end := over.Load(); end != nil {
 			e.Late = granted.Sub(*end)
 		}
@@ -207,22 +213,32 @@ func turn(ctx context.Context, client Client, o order, tell teller) (bool, error
 	if err := tell.Encode(e); err != nil {
 		return true, err
 	}
-	known, lost := granted, ""
-	for ctx.Err() == nil && (o.Hold == 0 || clock().Sub(granted) < o.Hold) {
-		now := clock()
-		if err := lease.Check(); err != nil {
-			lost = err.Error()
-			break
-		}
-		known = now
-		if err := tell.Encode(event{Kind: wrote, From: now, To: clock(), Fence: lease.Fence()}); err != nil {
-			return true, err
-		}
-		time.Sleep(5 * time.Millisecond)
+	known, lost, err := hold(ctx, lease, o.Hold, granted, tell)
+	if err != nil {
+		return true, err
 	}
 	e = event{Kind: ended, From: granted, To: known, Fence: lease.Fence(), Lost: lost}
 	if err := lease.Release(); err != nil {
 		e.Error = err.Error()
 	}
 	return true, tell.Encode(e)
+}
+
+// hold writes to the resource under a lease, which was granted at a time, until ctx ends or
+// the lease has been held for long; 0 means as long as possible. It returns when the lease was
+// last seen valid, and why it ended before that, or "".
+func hold(ctx context.Context, lease Lease, long time.Duration, granted time.Time, tell teller) (known time.Time, lost string, err error) {
+	known = granted
+	for ctx.Err() == nil && (long == 0 || clock().Sub(granted) < long) {
+		now := clock()
+		if err := lease.Check(); err != nil {
+			return known, err.Error(), nil
+		}
+		known = now
+		if err := tell.Encode(event{Kind: wrote, From: now, To: clock(), Fence: lease.Fence()}); err != nil {
+			return known, "", err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return known, "", nil
 }

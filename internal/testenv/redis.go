@@ -47,11 +47,24 @@ func (s *RedisServer) URL() string { return "redis://" + s.Addr }
 // it answers.
 func (s *RedisServer) Start() {
 	s.t.Helper()
+	s.start("PONG", "NOAUTH") // a server that wants a password is ready too
+}
+
+// Reload lets the server save its data, end and start again, and waits until it loads the data.
+func (s *RedisServer) Reload() {
+	s.t.Helper()
+	_, _ = s.Try("SHUTDOWN", "SAVE") // the server hangs up
+	s.process.Stop()
+	s.start("LOADING")
+}
+
+// start starts the server and waits until the reply to PING begins with one of the texts.
+func (s *RedisServer) start(replies ...string) {
+	s.t.Helper()
 	s.process = Start(s.t, s.command[0], s.command[1:]...)
 	s.process.awaitAnswer(s.t, "redis-server", func() error {
 		out, err := s.run("PING")
-		// A server that wants a password is ready too.
-		if err == nil && out != "PONG" && !strings.HasPrefix(out, "NOAUTH") {
+		if err == nil && !slices.ContainsFunc(replies, func(reply string) bool { return strings.HasPrefix(out, reply) }) {
 			err = errors.New(out)
 		}
 		return err

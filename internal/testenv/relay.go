@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// relay is between clients and a server: what [Cable] and [Proxy] share. It passes
+// relay is between clients and a server: what [Cable], [Proxy] and [Name] share. It passes
 // nothing on by itself.
 type relay struct {
 	// Addr is where it listens.
 	Addr string
 
-	target string
-
 	mu      sync.Mutex
+	target  string        // of new connections
 	changed chan struct{} // closed when what mu guards changes
 	conns   map[net.Conn]struct{}
 	closed  bool
@@ -59,7 +58,10 @@ func (r *relay) change(f func()) {
 
 func (r *relay) serve(client net.Conn, talk func(client, server net.Conn)) {
 	defer client.Close()
-	server, err := net.Dial("tcp", r.target)
+	r.mu.Lock()
+	target := r.target
+	r.mu.Unlock()
+	server, err := net.Dial("tcp", target)
 	if err != nil {
 		return // as if nobody listened
 	}

@@ -17,3 +17,16 @@ func TestPostgresFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestPostgresEpisodes lets faults of PostgreSQL begin, last and pass, as docs/lock-faults.md
+// lists them.
+func TestPostgresEpisodes(t *testing.T) {
+	for _, e := range lockfaults.PostgresEpisodes() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			o := e.Run(t, lockfaults.OwnOnPostgres())
+			t.Logf("%+v", o)
+			e.Check(t, o)
+		})
+	}
+}
