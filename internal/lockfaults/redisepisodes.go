@@ -46,7 +46,7 @@ func failover(promote func(l *lab, primary, replica *testenv.RedisServer), hangU
 	return func(l *lab) scene {
 		primary := testenv.Redis(l.t, "--repl-diskless-sync-delay", "0")
 		host, port, _ := strings.Cut(primary.Addr, ":")
-		replica := testenv.Redis(l.t, "--replicaof", host+" "+port)
+		replica := testenv.Redis(l.t, "--replicaof", host, port)
 		replica.Await("master_link_status:up", "INFO", "replication")
 		l.server = replica
 		name := testenv.NewName(l.t, primary.Addr)

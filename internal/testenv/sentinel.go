@@ -22,7 +22,7 @@ sentinel down-after-milliseconds %[2]s 500
 sentinel failover-timeout %[2]s 3000
 `, own, SentinelMaster, host, port)
 	NoError(t, os.WriteFile(config, []byte(text), 0o644))
-	s := &RedisServer{Addr: fmt.Sprintf("127.0.0.1:%d", own), t: t, command: []string{"redis-server", config, "--sentinel"}}
+	s := &RedisServer{Addr: fmt.Sprintf("127.0.0.1:%d", own), t: t, command: []string{RedisProgram(t), config, "--sentinel"}}
 	s.Start()
 	return s
 }

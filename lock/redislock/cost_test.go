@@ -42,7 +42,7 @@ func TestCommandsOfAnUncontendedLock(t *testing.T) {
 	for range n {
 		cycle()
 	}
-	if got := commands(server); got > 6*n {
+	if got := commands(server); got/n > 6 { // Redis 6.2 also counts CONFIG RESETSTAT
 		t.Errorf("%d commands for %d locks, want 6 each", got, n)
 	}
 }

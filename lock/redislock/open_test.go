@@ -82,7 +82,7 @@ func TestOpenReplica(t *testing.T) {
 	t.Parallel()
 	primary := testenv.Redis(t)
 	host, port, _ := strings.Cut(primary.Addr, ":")
-	replica := testenv.Redis(t, "--replicaof", host+" "+port)
+	replica := testenv.Redis(t, "--replicaof", host, port)
 	var warnings []error
 	l, err := redislock.Open(t.Context(), replica.URL(), &redislock.Options{Warn: func(err error) { warnings = append(warnings, err) }})
 	if err != nil {
@@ -136,6 +136,7 @@ func TestOpenHonoursCtx(t *testing.T) {
 }
 
 func TestOpenTLS(t *testing.T) {
+	testenv.RedisKnows(t, "tls-port")
 	cert, key := certificate(t)
 	port := strconv.Itoa(testenv.FreePort(t))
 	// The test environment itself talks to the plain port.
