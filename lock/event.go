@@ -1,6 +1,9 @@
 package lock
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // EventKind is what happened to a lock. Its text is lower case with hyphens.
 type EventKind string
@@ -13,6 +16,9 @@ const (
 	// seconds; Err says why. Further failures are reported only after the backend has
 	// answered again.
 	EventUnanswered EventKind = "unanswered"
+	// EventFailed: Acquire or TryAcquire returns an error instead of a lease. Err is that error:
+	// it wraps [ErrHeld] if somebody else holds the lock.
+	EventFailed EventKind = "failed"
 	// EventAcquired: a lease has begun.
 	EventAcquired EventKind = "acquired"
 	// EventRenewedLate: the lease was renewed after one or more renewals had failed.
@@ -36,18 +42,28 @@ const (
 // events of one owner come one at a time and in this order:
 //
 //	EventWaiting once, EventUnanswered any number of times    only if Acquire has to wait
+//	EventFailed                                               the last event, before the call returns an error
 //	EventAcquired                                             before the call returns a lease
 //	EventRenewedLate any number of times
 //	EventLost or EventReleased                                the last event
 //
 // Events of different owners may come at the same time. A call that returns an error never
-// reports EventAcquired, and reports nothing after it has returned. Release of a lost lease
-// reports nothing.
+// reports EventAcquired, and reports nothing after it has returned. It reports nothing at all
+// if it was not begun, because its arguments are invalid or the Locker is closed. Release of a
+// lost lease reports nothing.
+//
+// A Locker from [Slots] takes a slot by several calls, each for the lock of one slot or of the
+// queue. Each of these calls reports its own events.
+//
+// Package lockmetrics makes metrics of events.
 type Event struct {
-	Kind  EventKind
-	Name  string // of the lock
-	Owner Owner
-	Fence uint64 // 0 before EventAcquired
+	Kind EventKind
+	// Context is the context of the call of Acquire or TryAcquire. Use only its values, such as
+	// the span of a trace: it may have ended.
+	Context context.Context
+	Name    string // of the lock
+	Owner   Owner
+	Fence   uint64 // 0 before EventAcquired
 	// Took is the time since the call began or, after EventAcquired, since the lease began. In
 	// EventPaused it is the length of the pause.
 	Took time.Duration

@@ -96,6 +96,6 @@ func leadEnded(ctx context.Context, name string, last error) error {
 
 func (o LeadOptions) tell(lease *Lease, kind EventKind, took time.Duration, err error) {
 	if o.Events != nil {
-		o.Events(Event{Kind: kind, Name: lease.name, Owner: lease.owner, Fence: lease.grant.Fence, Took: took, Err: err})
+		o.Events(Event{Kind: kind, Context: lease.values, Name: lease.name, Owner: lease.owner, Fence: lease.grant.Fence, Took: took, Err: err})
 	}
 }

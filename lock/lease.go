@@ -136,7 +136,7 @@ func (l *Lease) Release() error {
 // tell queues an event for deliver. It is called with mu held.
 func (l *Lease) tell(kind EventKind, err error) {
 	if l.events != nil {
-		l.pending = append(l.pending, Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
+		l.pending = append(l.pending, Event{Kind: kind, Context: l.values, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
 	}
 }
 

@@ -93,6 +93,16 @@ func splitSlot(name string) (of, slot string) {
 	return name[:i], strings.TrimPrefix(name[i:], slotMark)
 }
 
+// WithoutSlot returns the name of the lock if name is that of one of its slots or of their
+// queue, see [Slots], and otherwise name.
+func WithoutSlot(name string) string {
+	of, slot := splitSlot(name)
+	if _, err := strconv.ParseUint(slot, 10, 64); of != "" && (err == nil || slot == queueWord) {
+		return of
+	}
+	return name
+}
+
 func (s *slots) check(name string) error {
 	if s.n < 1 || s.n > MaxSlots {
 		return fmt.Errorf("%w number of slots %d: want 1 to %d", ErrInvalid, s.n, MaxSlots)

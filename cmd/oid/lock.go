@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -192,7 +191,7 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 		if err := lock.CheckName(n); err != nil {
 			return usageError{err}
 		}
-		if of := withoutSlot(n); of != n && (!show || c.options.slots > 0) {
+		if of := lock.WithoutSlot(n); of != n && (!show || c.options.slots > 0) {
 			return usagef("%q is the name of a slot of %q, which only --slots takes; choose another name, such as %q", n, of, strings.ReplaceAll(n, "#", "-"))
 		}
 	}
@@ -227,14 +226,4 @@ func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 		err = errors.Join(err, lease.Release())
 	}
 	return err
-}
-
-// withoutSlot returns the name of the lock if name is that of a slot or of the queue for
-// slots, and otherwise name.
-func withoutSlot(name string) string {
-	i := strings.LastIndexByte(name, '#')
-	if _, err := strconv.ParseUint(name[i+1:], 10, 64); i > 0 && (err == nil || name[i+1:] == "queue") {
-		return name[:i]
-	}
-	return name
 }

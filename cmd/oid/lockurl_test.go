@@ -117,8 +117,8 @@ func TestLockURLThatCannotBeUsed(t *testing.T) {
 // Slots and their queue belong to the lock of which they are.
 func TestWithoutSlot(t *testing.T) {
 	for name, want := range map[string]string{"job#0": "job", "job#12": "job", "job#queue": "job", "a#b#3": "a#b", "job": "job", "job#": "job#", "job#x": "job#x", "job#+1": "job#+1", "#1": "#1", "7": "7", "queue": "queue"} {
-		if got := withoutSlot(name); got != want {
-			t.Errorf("withoutSlot(%q) = %q, want %q", name, got, want)
+		if got := lock.WithoutSlot(name); got != want {
+			t.Errorf("lock.WithoutSlot(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

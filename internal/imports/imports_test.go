@@ -68,6 +68,7 @@ var allowed = map[string][]string{
 	"lock/redislock":                {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/internal/model": {}, // tests only
 	"lock/filelock":                 {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
+	"lock/lockmetrics":              {"lock"},
 	"lock/internal/engine":          {},
 	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},

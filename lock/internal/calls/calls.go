@@ -66,13 +66,14 @@ type Call struct {
 	Options lock.AcquireOptions // its TTL is set
 	Owner   lock.Owner          // of the lease
 	Began   time.Time
+	Context context.Context
 	Events  func(lock.Event)
 }
 
 // Tell reports an event. fence is 0 before a lease was granted.
 func (c *Call) Tell(kind lock.EventKind, fence uint64, err error) {
 	if c.Events != nil {
-		c.Events(lock.Event{Kind: kind, Name: c.Name, Owner: c.Owner, Fence: fence, Took: time.Since(c.Began), Err: err})
+		c.Events(lock.Event{Kind: kind, Context: c.Context, Name: c.Name, Owner: c.Owner, Fence: fence, Took: time.Since(c.Began), Err: err})
 	}
 }
 
@@ -229,7 +230,12 @@ func (b base) acquire(ctx context.Context, name string, o *lock.AcquireOptions, 
 		return nil, fmt.Errorf("%s: %w", b.calls.settings.Engine, err)
 	}
 	defer b.calls.Done()
-	return b.backend.Acquire(ctx, call, wait)
+	call.Context = ctx
+	lease, err := b.backend.Acquire(ctx, call, wait)
+	if err != nil {
+		call.Tell(lock.EventFailed, 0, err)
+	}
+	return lease, err
 }
 
 // Acquire begins a call of Acquire or TryAcquire, which must end with Done. The error wraps

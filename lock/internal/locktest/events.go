@@ -19,7 +19,8 @@ type journal struct {
 	mu     sync.Mutex
 	told   map[lock.Owner][]lock.Event
 	busy   map[lock.Owner]bool // an event of this owner is being received
-	leases []*lock.Lease       // that calls have returned
+	owners map[*call]lock.Owner
+	leases []*lock.Lease // that calls have returned
 	wrong  []string
 
 	panics  lock.EventKind // receive panics at an event of this kind
@@ -29,7 +30,7 @@ type journal struct {
 // newJournal returns a journal. At the end of the test it fails the test if an event was
 // wrong.
 func newJournal(t testing.TB) *journal {
-	j := &journal{told: make(map[lock.Owner][]lock.Event), busy: make(map[lock.Owner]bool)}
+	j := &journal{told: make(map[lock.Owner][]lock.Event), busy: make(map[lock.Owner]bool), owners: make(map[*call]lock.Owner)}
 	t.Cleanup(func() { j.check(t) }) // after the lockers are closed
 	return j
 }
@@ -44,9 +45,12 @@ func (j *journal) receive(e lock.Event) {
 		j.wrong = append(j.wrong, fmt.Sprintf("%s of %v came before the function for the last event had returned", e.Kind, e.Owner))
 	}
 	j.told[e.Owner] = append(j.told[e.Owner], e)
+	j.owners[callOf(e.Context)] = e.Owner
 	j.busy[e.Owner] = true
 	j.mu.Unlock()
-	time.Sleep(time.Microsecond) // gives another event the time to arrive
+	if !j.ignored {
+		time.Sleep(time.Microsecond) // gives another event the time to arrive
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.busy[e.Owner] = false
@@ -66,7 +70,7 @@ func faultOf(before []lock.Event, e lock.Event) string {
 	}
 	began := has(lock.EventAcquired)
 	switch e.Kind {
-	case lock.EventWaiting, lock.EventUnanswered, lock.EventAcquired:
+	case lock.EventWaiting, lock.EventUnanswered, lock.EventFailed, lock.EventAcquired:
 		if began {
 			return "the lease has begun"
 		}
@@ -78,22 +82,40 @@ func faultOf(before []lock.Event, e lock.Event) string {
 		return "a Locker has no event of this kind"
 	}
 	switch {
+	case has(lock.EventFailed):
+		return "the call has failed"
 	case has(lock.EventLost), has(lock.EventReleased):
 		return "the lease has ended"
 	case e.Kind == lock.EventWaiting && has(lock.EventWaiting):
 		return "it came before"
 	case e.Owner.IsZero(), e.Name == "", e.Took < 0, len(before) > 0 && e.Name != before[0].Name:
 		return fmt.Sprintf("name %q, took %v", e.Name, e.Took)
+	case callOf(e.Context) == nil, len(before) > 0 && callOf(e.Context) != callOf(before[0].Context):
+		return "its context is not that of the call"
 	case (e.Fence == 0) != (!began && e.Kind != lock.EventAcquired):
 		return fmt.Sprintf("fence %d", e.Fence)
 	case began && e.Fence != before[len(before)-1].Fence:
 		return fmt.Sprintf("fence %d after %d", e.Fence, before[len(before)-1].Fence)
 	case e.Kind == lock.EventLost && !errors.Is(e.Err, lock.ErrLost) && !errors.Is(e.Err, lock.ErrExpired),
-		e.Kind == lock.EventUnanswered && e.Err == nil,
-		e.Kind != lock.EventLost && e.Kind != lock.EventUnanswered && e.Kind != lock.EventReleased && e.Err != nil:
+		(e.Kind == lock.EventUnanswered || e.Kind == lock.EventFailed) && e.Err == nil,
+		(e.Kind == lock.EventWaiting || e.Kind == lock.EventAcquired || e.Kind == lock.EventRenewedLate) && e.Err != nil:
 		return fmt.Sprintf("error %v", e.Err)
 	}
 	return ""
+}
+
+// call is a call of an observed Locker. Its context has it as the value of callKey.
+type call struct{ _ int }
+
+type callKey struct{}
+
+// callOf returns the call with this context, or nil. ctx may be nil.
+func callOf(ctx context.Context) *call {
+	if ctx == nil {
+		return nil
+	}
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
 }
 
 func kinds(events []lock.Event) string {
@@ -114,25 +136,33 @@ type observed struct {
 }
 
 func (l observed) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	return l.j.returns(l.Locker.Acquire(ctx, name, o))
+	return l.j.observe(ctx, name, o, l.Locker.Acquire)
 }
 
 func (l observed) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	return l.j.returns(l.Locker.TryAcquire(ctx, name, o))
+	return l.j.observe(ctx, name, o, l.Locker.TryAcquire)
 }
 
-// returns records a lease that a call returns, and checks that it was reported before.
-func (j *journal) returns(lease *lock.Lease, err error) (*lock.Lease, error) {
-	if err != nil {
-		return lease, err
-	}
+// observe calls take and checks that the last event of the call says what it returns. If it
+// returns a lease, observe records that.
+func (j *journal) observe(ctx context.Context, name string, o *lock.AcquireOptions, take func(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error)) (*lock.Lease, error) {
+	this := new(call)
+	lease, err := take(context.WithValue(ctx, callKey{}, this), name, o)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.leases = append(j.leases, lease)
-	i := slices.IndexFunc(j.told[lease.Owner()], func(e lock.Event) bool { return e.Kind == lock.EventAcquired })
-	if i < 0 || j.told[lease.Owner()][i].Fence != lease.Fence() || j.told[lease.Owner()][i].Name != lease.Name() {
-		j.wrong = append(j.wrong, fmt.Sprintf("a call returned the lease of %q with fence %d after %s, want %s with that fence",
-			lease.Name(), lease.Fence(), kinds(j.told[lease.Owner()]), lock.EventAcquired))
+	events := j.told[j.owners[this]]
+	is := func(e lock.Event) bool { return e.Kind == lock.EventFailed && e.Err == err }
+	switch {
+	case err == nil:
+		j.leases = append(j.leases, lease)
+		is = func(e lock.Event) bool {
+			return e.Kind == lock.EventAcquired && e.Name == lease.Name() && e.Owner == lease.Owner() && e.Fence == lease.Fence()
+		}
+	case len(events) == 0 && (errors.Is(err, lock.ErrInvalid) || errors.Is(err, lock.ErrClosed)):
+		return lease, err // the call was not begun
+	}
+	if i := slices.IndexFunc(events, is); i < 0 || err != nil && i < len(events)-1 {
+		j.wrong = append(j.wrong, fmt.Sprintf("after the events %s a call for %q returned %v", kinds(events), name, err))
 	}
 	return lease, err
 }
@@ -235,8 +265,9 @@ func testEventsOfALease(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// A call that waits reports that once. What follows is the beginning of its lease, or nothing
-// if it gives up or its Locker is closed. A call that does not wait reports no refusal.
+// A call that waits reports that once. What follows is the beginning of its lease or, if it
+// gives up or its Locker is closed, its failure. A call that does not wait reports only the
+// latter.
 func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 	a, b, c := open(), open(), open()
 	j := a.(observed).j
@@ -247,6 +278,8 @@ func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 	}
 	var calls sync.WaitGroup
 	ctx, giveUp := context.WithCancel(t.Context())
+	defer calls.Wait()
+	defer c.Close()
 	defer giveUp()
 	calls.Go(func() {
 		testenv.WantError(t, "Acquire that gave up", testenv.ErrOf(b.Acquire(ctx, "job", nil)), context.Canceled)
@@ -270,7 +303,7 @@ func testEventsOfWaiters(t testing.TB, open func() lock.Locker) {
 	}
 	release(t, second)
 	for _, owner := range gone {
-		j.want(t, owner, lock.EventWaiting)
+		j.want(t, owner, lock.EventWaiting, lock.EventFailed)
 	}
 }
 
@@ -322,6 +355,7 @@ func testEventsThatPanic(t testing.TB, open func() lock.Locker) {
 		release(t, testenv.Must(b.TryAcquire(t.Context(), "job", nil))(t))
 	}
 	lease := acquire(t, a, "job")
+	j.panicAt(t, lock.EventFailed, func() { _, _ = b.TryAcquire(ctx, "job", nil) })
 	j.panicAt(t, lock.EventReleased, func() { _ = lease.Release() })
 	lease = testenv.Must(a.TryAcquire(t.Context(), "job", nil))(t)
 	for range 2 { // the second time, b may queue at once

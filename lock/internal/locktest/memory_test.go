@@ -3,6 +3,7 @@ package locktest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -139,7 +140,22 @@ func (l *memoryLocker) Close() error {
 }
 
 func (l *memoryLocker) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	w, call, told := new(memoryWaiter), l.call(name, o), false
+	call := l.call(ctx, name, o)
+	lease, err := l.acquire(ctx, call, name)
+	return l.ended(call, lease, err)
+}
+
+// ended reports EventFailed if a call that was begun has failed.
+func (l *memoryLocker) ended(call *calls.Call, lease *lock.Lease, err error) (*lock.Lease, error) {
+	if err != nil && !errors.Is(err, lock.ErrInvalid) {
+		call.Tell(lock.EventFailed, 0, err)
+	}
+	return lease, err
+}
+
+// acquire is Acquire without EventFailed.
+func (l *memoryLocker) acquire(ctx context.Context, call *calls.Call, name string) (*lock.Lease, error) {
+	w, told := new(memoryWaiter), false
 	if !l.m.has("lets those that gave up stay in the queue") {
 		defer func() { l.m.leave(name, w) }()
 	}
@@ -186,18 +202,19 @@ func (m *memory) leave(name string, w *memoryWaiter) {
 }
 
 func (l *memoryLocker) TryAcquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
-	call := l.call(name, o)
+	call := l.call(ctx, name, o)
 	grant, err := l.take(ctx, call, nil)
 	if err != nil && l.m.has("reports a refusal to a call that does not wait") {
 		call.Tell(lock.EventWaiting, 0, nil)
 	}
-	return l.lease(ctx, call, grant, err)
+	lease, err := l.lease(ctx, call, grant, err)
+	return l.ended(call, lease, err)
 }
 
-func (l *memoryLocker) call(name string, o *lock.AcquireOptions) *calls.Call {
+func (l *memoryLocker) call(ctx context.Context, name string, o *lock.AcquireOptions) *calls.Call {
 	return &calls.Call{
 		Name: name, Options: *cmp.Or(o, &lock.AcquireOptions{}), Owner: lock.Owner{Process: l.m.process, ID: objectid.New()}, Began: time.Now(),
-		Events: l.report,
+		Context: ctx, Events: l.report,
 	}
 }
 
@@ -211,6 +228,9 @@ func (l *memoryLocker) lease(ctx context.Context, call *calls.Call, grant engine
 		return calls.NewLease(ctx, call.Name, call.Owner, call.Events, grant), nil
 	}
 	lease := call.Lease(ctx, grant)
+	if l.m.has("reports a failure after the lease has begun") {
+		call.Tell(lock.EventFailed, 0, context.DeadlineExceeded)
+	}
 	if l.m.has("reports silence after the lease has begun") {
 		call.Tell(lock.EventUnanswered, 0, context.DeadlineExceeded)
 	}
@@ -227,13 +247,22 @@ func (l *memoryLocker) report(e lock.Event) {
 	case is(lock.EventAcquired, "does not report that a lease has begun"),
 		is(lock.EventWaiting, "does not report that a call waits"),
 		is(lock.EventReleased, "does not report a release"),
-		is(lock.EventLost, "does not report that a lease was lost"):
+		is(lock.EventLost, "does not report that a lease was lost"),
+		is(lock.EventFailed, "does not report that a call has failed"):
 		return
 	case is(lock.EventAcquired, "reports a lease after the call has returned"):
 		time.AfterFunc(5*time.Millisecond, func() { l.events(e) })
 		return
-	case is(lock.EventAcquired, "reports a lease twice"), is(lock.EventReleased, "reports a release twice"):
+	case is(lock.EventAcquired, "reports a lease twice"), is(lock.EventReleased, "reports a release twice"),
+		is(lock.EventFailed, "reports a failure twice"):
 		l.events(e)
+	case is(lock.EventFailed, "reports another error"):
+		e.Err = lock.ErrLost
+	case is(lock.EventFailed, "reports a failure after the call has returned"):
+		time.AfterFunc(5*time.Millisecond, func() { l.events(e) })
+		return
+	case is(lock.EventReleased, "reports another context"), is(lock.EventWaiting, "reports another context"):
+		e.Context = context.Background()
 	case is(lock.EventReleased, "reports another fence"):
 		e.Fence++
 	case is(lock.EventAcquired, "reports no time"):

@@ -68,12 +68,20 @@ var mutants = []mutant{
 	{"EventsOfWaiters", "reports at each look that a call waits"},
 	{"EventsOfWaiters", "reports a refusal to a call that does not wait"},
 	{"EventsOfWaiters", "reports a lease to a call that gave up"},
+	{"EventsOfWaiters", "does not report that a call has failed"},
+	{"EventsOfWaiters", "reports a failure twice"},
+	{"EventsOfWaiters", "reports another error"},
+	{"EventsOfWaiters", "reports a failure after the call has returned"},
+	{"EventsOfWaiters", "reports another context"},
+	{"EventsOfALease", "reports another context"},
+	{"EventsOfALease", "reports a failure after the lease has begun"},
 	{"EventsOfALostLease", "does not report that a lease was lost"},
 	{"EventsOfALostLease", "reports a loss without a reason"},
 	{"EventsOfALostLease", "reports a release before a loss"},
 	{"EventsOfALostLease", "reports the release of a lease that was lost"},
 	{"EventsThatPanic", "keeps a lock after a panic"},
 	{"EventsThatPanic", "lets those that gave up stay in the queue"},
+	{"EventsThatPanic", "does not report that a call has failed"},
 }
 
 type mutant struct{ check, fault string }

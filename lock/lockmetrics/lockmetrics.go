@@ -1,0 +1,137 @@
+// Package lockmetrics makes Prometheus metrics of the events of locks: how long callers wait
+// for a lock, how long they hold it, and how often it was refused or lost.
+//
+// [New] returns the function for the field Events in the Options of an engine:
+//
+//	locker, err := redislock.Open(ctx, url, &redislock.Options{
+//		Events: lockmetrics.New(prometheus.DefaultRegisterer, nil),
+//	})
+//
+// The metrics are listed in docs/reference/metrics.md.
+package lockmetrics
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// Options tune the metrics.
+type Options struct {
+	// Label returns the value of the label "lock" for the name of a lock. Set it if names
+	// contain an identifier, for example that of a customer: otherwise each customer has
+	// metrics of its own. Default: the name or, for a slot of [lock.Slots], the name without
+	// the slot.
+	Label func(name string) string
+	// MaxLabels limits the number of label values. Locks with further values are counted
+	// together as [Other]. Default: 100.
+	MaxLabels int
+}
+
+// Other is the value of the label "lock" for all locks beyond MaxLabels. No lock can have this
+// name.
+const Other = "{other}"
+
+// New registers the metrics with r and returns a function that counts events. Any number of
+// Lockers may use that function, in any number of goroutines. If r already has the metrics from
+// another call of New, both functions count in the same metrics. New panics if r has other
+// metrics with the same names. o may be nil.
+//
+// Do not give the function to [lock.LeadOptions], because the Locker already reports the leases
+// of Lead.
+func New(r prometheus.Registerer, o *Options) func(lock.Event) {
+	m := &metrics{options: *cmp.Or(o, &Options{}), labels: make(map[string]bool)}
+	m.options.MaxLabels = cmp.Or(m.options.MaxLabels, 100)
+	for _, c := range counters {
+		m.counters = append(m.counters, register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: c.name, Help: c.help}, label)))
+	}
+	m.wait = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_wait_seconds", Help: "Time from a call until its lease began.", Buckets: seconds}, label))
+	m.hold = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_hold_seconds", Help: "Time from the beginning of a lease until it was released or lost.", Buckets: seconds}, label))
+	return m.count
+}
+
+// register registers c, or returns the collector of an earlier call.
+func register[C prometheus.Collector](r prometheus.Registerer, c C) C {
+	err := r.Register(c)
+	if already := (prometheus.AlreadyRegisteredError{}); errors.As(err, &already) {
+		c = already.ExistingCollector.(C)
+	} else if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+var label = []string{"lock"}
+
+// seconds are the buckets of the histograms, from one request to a day.
+var seconds = []float64{.001, .005, .025, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400}
+
+// counters are the metrics that count events: those of one kind, with an error for which about
+// is true.
+var counters = []struct {
+	name, help string
+	kind       lock.EventKind
+	about      func(error) bool
+}{
+	{"oid_lock_acquired_total", "Leases that began.", lock.EventAcquired, always},
+	{"oid_lock_waited_total", "Calls that had to wait because somebody else held the lock.", lock.EventWaiting, always},
+	{"oid_lock_refused_total", "Calls that ended without a lease because somebody else held the lock.", lock.EventFailed, held},
+	{"oid_lock_errors_total", "Calls that ended without a lease for another reason, such as a backend that did not answer.", lock.EventFailed, notHeld},
+	{"oid_lock_unanswered_total", "Times that the backend stopped answering a waiting call.", lock.EventUnanswered, always},
+	{"oid_lock_renewed_late_total", "Renewals that succeeded after others had failed.", lock.EventRenewedLate, always},
+	{"oid_lock_lost_total", "Leases that ended before they were released.", lock.EventLost, always},
+	{"oid_lock_release_errors_total", "Releases that failed; the lock may stay held until its TTL has passed.", lock.EventReleased, failed},
+}
+
+func always(error) bool      { return true }
+func failed(err error) bool  { return err != nil }
+func held(err error) bool    { return errors.Is(err, lock.ErrHeld) }
+func notHeld(err error) bool { return !held(err) }
+
+// metrics count the events of one call of [New].
+type metrics struct {
+	options    Options
+	counters   []*prometheus.CounterVec // in the order of the variable counters
+	wait, hold *prometheus.HistogramVec
+
+	mu     sync.Mutex
+	labels map[string]bool
+}
+
+func (m *metrics) count(e lock.Event) {
+	label := m.label(e.Name)
+	for i, c := range counters {
+		counter := m.counters[i].WithLabelValues(label) // 0 from the first event of the lock on
+		if c.kind == e.Kind && c.about(e.Err) {
+			counter.Inc()
+		}
+	}
+	wait, hold := m.wait.WithLabelValues(label), m.hold.WithLabelValues(label)
+	switch e.Kind {
+	case lock.EventAcquired:
+		wait.Observe(e.Took.Seconds())
+	case lock.EventLost, lock.EventReleased:
+		hold.Observe(e.Took.Seconds())
+	}
+}
+
+// label returns the label value of a lock.
+func (m *metrics) label(name string) string {
+	if m.options.Label != nil {
+		name = strings.ToValidUTF8(m.options.Label(name), "\uFFFD") // anything else would panic
+	} else if !strings.HasSuffix(name, "#queue") {
+		name = lock.WithoutSlot(name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.labels[name] && len(m.labels) >= m.options.MaxLabels {
+		return Other
+	}
+	m.labels[name] = true
+	return name
+}
