@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -67,6 +68,11 @@ func noEmptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// renamedFlags say what replaces a flag of earlier commits.
+var renamedFlags = map[string]string{
+	"lock --elsewhere": "; write --skipped CODE, which prints nothing, and see oid lock --status NAME for the host",
+}
+
 // flagError says what is wrong with a flag, in the words of other errors of usage.
 func flagError(cmd *cobra.Command, err error) error {
 	unknown, bad := (*pflag.NotExistError)(nil), (*pflag.InvalidValueError)(nil)
@@ -80,7 +86,7 @@ func flagError(cmd *cobra.Command, err error) error {
 					flags = append(flags, f.Name)
 				}
 			})
-			hint = didYouMean(unknown.GetSpecifiedName(), flags, "--")
+			hint = cmp.Or(didYouMean(unknown.GetSpecifiedName(), flags, "--"), renamedFlags[cmd.Name()+" --"+unknown.GetSpecifiedName()])
 		}
 		if hint == "" && strings.HasSuffix(cmd.Use, " -- COMMAND [ARG...]") {
 			hint = "; flags of the command come after --"

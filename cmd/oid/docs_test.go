@@ -86,6 +86,8 @@ var unchecked = map[string]string{
 	"docs/how-to/ids-in-your-framework.md: yaml: Id:":                                                                                                                "internal/interop/frameworks generates code from it: TestBlocks, TestGenerators",
 	"docs/how-to/ids-in-your-framework.md: text: replace github.com/oidkit/oid/objectid.ID string":                                                                   "internal/interop/frameworks generates code from it: TestBlocks, TestGenerators",
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":              "a line of a crontab",
+	"docs/how-to/cron-on-three-hosts.md: text: * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report":                                             "a line of a crontab; TestLockSkipped has its flags",
+	"docs/zh-CN/cron-on-three-hosts.md: text: * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report":                                              "a line of a crontab; TestLockSkipped has its flags",
 	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":               "a line of a crontab",
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                                        "TestAPIPage runs it",
 	"lock/redislock/internal/model/README.md: sh: cd lock/redislock/internal/model":                                                                                  "takes minutes; the test of lock/redislock/internal/model runs it",

@@ -41,7 +41,7 @@ const exitCodesHelp = `The exit codes of all commands:
   2    wrong use
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
-"oid lock" returns the exit code of its command or of --elsewhere. If a signal ends the
+"oid lock" returns the exit code of its command or of --skipped. If a signal ends the
 command, it returns 128 plus the number of the signal, as shells do. Otherwise it returns
   111  oid itself failed: for example Redis did not answer, so that nobody knows
        whether the lock is free

@@ -49,6 +49,14 @@ Without --wait, oid waits for the lock without a limit, and for the server for 1
 --wait 0, it does not wait for the lock, and waits for the server for 3s. If the server
 stops answering while oid waits, oid says so on stderr.
 
+--skipped CODE is for cron and other schedulers, which should not report a run that is not
+possible or not needed now. If somebody else holds the lock for all of --wait, or if
+another host has run the tick of --once or is running it, oid prints nothing and exits with
+CODE. Anything else is reported as without --skipped: a server that does not answer, a lost
+lock, a command that fails. This line of a crontab runs a job every minute, unless the
+last run still goes on:
+  * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report
+
 --ttl is how long a lock in Redis or a store stays held after its holder has crashed. A
 lock in files ends with its holder.
 
@@ -102,6 +110,7 @@ func newLockCommand(std streams) *cobra.Command {
 		Long:  lockHelp,
 		Example: `  oid lock nightly-report -- ./report.sh
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
+  oid lock nightly-report --wait 0 --skipped 0 -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
   oid lock --status nightly-report`,
 		RunE: c.run,
@@ -111,6 +120,7 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "maximum wait for the lock")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost (default ttl/6)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when COMMAND ends, even if its children run")
+	cmd.Flags().IntVar(&o.skipCode, "skipped", 0, "exit quietly with `CODE` if the lock is held or another host has the tick")
 	o.once.addFlags(cmd)
 	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("let up to `N` commands hold the lock, at most %d", lock.MaxSlots))
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the locks NAME..., and their ticks")
@@ -134,8 +144,14 @@ func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	o := &c.options
 	o.limited = cmd.Flags().Changed("wait")
-	if o.limited && o.wait < 0 {
+	o.skips = cmd.Flags().Changed("skipped")
+	switch {
+	case o.limited && o.wait < 0:
 		return usagef("--wait %v: want 0 or more", o.wait)
+	case o.skipCode < 0 || o.skipCode > 255:
+		return usagef("--skipped %d: want 0 to 255", o.skipCode)
+	case o.skips && !o.limited && o.once.text == "":
+		return usagef("--skipped without --wait: oid would wait without a limit; to skip at once, write --wait 0 --skipped %d", o.skipCode)
 	}
 	if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
 		return err

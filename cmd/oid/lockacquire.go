@@ -23,14 +23,16 @@ import (
 
 // lockOptions say how long to wait for a lock, and how to run a command under it.
 type lockOptions struct {
-	limited bool          // --wait was given
-	wait    time.Duration // --wait; 0 means not to wait
-	ttl     time.Duration
-	acquire lock.AcquireOptions
-	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
-	leave   bool          // release the lock when the command itself ends
-	once    onceFlags
-	slots   int // 0 for a lock without slots
+	limited  bool          // --wait was given
+	wait     time.Duration // --wait; 0 means not to wait
+	skips    bool          // --skipped was given
+	skipCode int           // --skipped
+	ttl      time.Duration
+	acquire  lock.AcquireOptions
+	grace    time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
+	leave    bool          // release the lock when the command itself ends
+	once     onceFlags
+	slots    int // 0 for a lock without slots
 }
 
 // mayPass reports whether err says that a server could not be reached or did not answer. oid
@@ -182,6 +184,12 @@ func (o lockOptions) result(err, interruption error, url string, took time.Durat
 		return err
 	case interruption != nil:
 		return interruption
+	case o.skips && (errors.Is(err, errOtherHost) || errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrTooLate)):
+		return exitError{code: o.skipCode}
+	case errors.Is(err, errOtherHost):
+		return nil
+	case errors.Is(err, lock.ErrTooLate):
+		return exitError{exitNotLocked, err}
 	case errors.As(err, &held):
 		if o.wait > 0 && errors.Is(err, context.DeadlineExceeded) {
 			what := "not"

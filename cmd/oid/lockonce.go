@@ -43,8 +43,8 @@ twelfth of the time between them before and after it, and at most 5 minutes.
 OID_LOCK_TICK in the environment of the command is the tick: its time (RFC 3339, UTC) or
 its key.
 
-If another host has run the tick, or is running it, oid prints nothing and exits with 0.
-With --elsewhere CODE, oid names that host and exits with CODE.
+If another host has run the tick, or is running it, oid prints nothing and exits with 0
+or, with --skipped CODE, with CODE. --status names that host.
 
 A tick is done when its command exits with 0. If the command fails or its host dies, the
 tick is not run again. With --retry N, it may be run again up to N times: the other hosts
@@ -68,29 +68,28 @@ const lockTickVariable = "OID_LOCK_TICK"
 
 // onceFlags are --once and the flags that need it.
 type onceFlags struct {
-	text      string
-	schedule  lock.Schedule
-	retry     int
-	catchUp   int
-	elsewhere int
-	zone      *zone
+	text     string
+	schedule lock.Schedule
+	retry    int
+	catchUp  int
 }
+
+// errOtherHost says that another host has run the tick or is running it.
+var errOtherHost = errors.New("another host has the tick")
 
 func (o *onceFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.text, "once", "", "run at most once per tick of `SCHEDULE` on all hosts")
 	cmd.Flags().IntVar(&o.retry, "retry", 0, "rerun a failed tick up to `N` times")
 	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "before this tick, run up to `N` missed ones")
-	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host runs or ran the tick")
 }
 
 // check checks the flags and parses --once.
 func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
-	for _, name := range []string{"retry", "catch-up", "elsewhere"} {
+	for _, name := range []string{"retry", "catch-up"} {
 		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("once") {
 			return usagef("--%s needs --once", name)
 		}
 	}
-	o.zone = z
 	switch {
 	case !cmd.Flags().Changed("once"):
 		return nil
@@ -100,8 +99,6 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 		return usagef("--catch-up %d: want 0 to 16", o.catchUp)
 	case o.catchUp > 0 && strings.HasPrefix(o.text, "key="):
 		return usagef("--catch-up needs a period or a cron expression: a key has no ticks before it")
-	case o.elsewhere < 0 || o.elsewhere > 255:
-		return usagef("--elsewhere %d: want 0 to 255", o.elsewhere)
 	}
 	if _, err = lock.ParseSchedule(o.text); err == nil { // so that an error quotes the text as it was given
 		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
@@ -179,12 +176,10 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	switch {
 	case ended != nil:
 		return ended
-	case errors.Is(err, lock.ErrTooLate):
-		return exitError{exitNotLocked, err}
 	case r.Here:
 		return nil
-	case err == nil && o.elsewhere != 0:
-		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(r, time.Now(), o.zone))}
+	case err == nil:
+		return errOtherHost
 	}
 	return err
 }

@@ -39,9 +39,9 @@ type crontab struct {
 	job    time.Duration
 	log    string // of the ticks that began, with the calls that ran them
 
-	mu     sync.Mutex
-	called []string // the ticks of calls
-	late   []string // what calls said of a backend that does not answer
+	mu    sync.Mutex
+	shown []string // the ticks that the record named to calls that were skipped
+	late  []string // what calls said of a backend that does not answer
 }
 
 func newCrontab(t *testing.T, url, name string, period, job time.Duration) *crontab {
@@ -52,8 +52,8 @@ func newCrontab(t *testing.T, url, name string, period, job time.Duration) *cron
 // clock does is that cron begins the command early or late.
 var hostClocks = []float64{0, -1. / 3, 1. / 3}
 
-// call is the call of a host at a tick. The first host wants to know who ran its ticks,
-// the others want no mail.
+// call is the call of a host at a tick. The first host has an exit code for the ticks of others.
+// Cron must have nothing to mail.
 func (c *crontab) call(host int, tick time.Time) {
 	time.Sleep(time.Until(tick.Add(-time.Duration(hostClocks[host] * float64(c.period)))))
 	call := fmt.Sprint(host, ":", tick.Unix())
@@ -63,16 +63,18 @@ func (c *crontab) call(host int, tick time.Time) {
 		"sh", "-c", fmt.Sprintf("echo $OID_LOCK_TICK %s >>%s; exec sleep %.2f", call, c.log, c.job.Seconds()),
 	}
 	if host == 0 {
-		args = append([]string{"--elsewhere", "9"}, args...)
+		args = append([]string{"--skipped", "9"}, args...)
 	}
 	h := startLock(c.t, []string{"TZ=UTC"}, args...)
 	code, said := h.code(), h.stderr.String()
-	elsewhere := regexp.MustCompile(`^oid: ` + c.name + `: (\S+) (?:done|running) on `).FindStringSubmatch(said)
 	switch {
-	case code == 9 && host == 0 && elsewhere != nil:
+	case code == 9 && host == 0 && said == "":
+		status := oid(c.t, "", "lock", "--status", c.name, "--locks", c.url, "--tz", "UTC").out
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.called = append(c.called, elsewhere[1])
+		for _, tick := range regexp.MustCompile(`(?m)^  (\S+) (?:done|running) on `).FindAllStringSubmatch(status, -1) {
+			c.shown = append(c.shown, tick[1])
+		}
 	case code == exitLockFailed && strings.Contains(said, "between two ticks"): // the machine is slow
 	case strings.Contains(said, "does not answer (no answer within"), code == exitLockLost && strings.Contains(said, "expired before it could be renewed"):
 		c.mu.Lock()
@@ -83,7 +85,7 @@ func (c *crontab) call(host int, tick time.Time) {
 	}
 }
 
-// check returns how many ticks began: each once, and all for which there were calls.
+// check returns how many ticks began: each once, and all that the record has shown.
 func (c *crontab) check() int {
 	text, err := os.ReadFile(c.log)
 	if err != nil {
@@ -96,7 +98,7 @@ func (c *crontab) check() int {
 			c.t.Errorf("%s: tick %s began %d times:\n%s", c.name, tick, begun[tick], text)
 		}
 	}
-	for _, tick := range c.called {
+	for _, tick := range c.shown {
 		if begun[tick] == 0 {
 			c.t.Errorf("%s: tick %s was lost:\n%s", c.name, tick, text)
 		}
@@ -228,11 +230,11 @@ func TestLockOnceAfterALossWithinATick(t *testing.T) {
 		said string
 	}{
 		{0, `no earlier run of "job" is recorded`},
-		{9, "oid: job: 2026-11-24 done on "},
+		{9, ""},
 		{0, `no earlier run of "job" is recorded`},
 	} {
-		h := startLock(t, nil, "job", "--locks", redis.URL(), "--once", "key=2026-11-24", "--elsewhere", "9", "--", "true")
-		if code := h.code(); code != step.code || !strings.Contains(h.stderr.String(), step.said) {
+		h := startLock(t, nil, "job", "--locks", redis.URL(), "--once", "key=2026-11-24", "--skipped", "9", "--", "true")
+		if code, said := h.code(), h.stderr.String(); code != step.code || !strings.Contains(said, step.said) || (said == "") != (step.said == "") {
 			t.Errorf("call %d: exit code %d, want %d; said %q", i, code, step.code, h.stderr.String())
 		}
 		if i == 1 {
@@ -242,11 +244,12 @@ func TestLockOnceAfterALossWithinATick(t *testing.T) {
 	}
 }
 
-// A call that finds the tick begun by a host that has died does not say that it is running.
-func TestLockOnceElsewhereKnowsOfADeath(t *testing.T) {
+// If the host that began a tick has died, other hosts skip the tick, and the record says that the
+// host died.
+func TestLockOnceKnowsOfADeath(t *testing.T) {
 	t.Parallel()
 	redis := testenv.Redis(t)
-	args := []string{"job", "--locks", redis.URL(), "--ttl", "1s", "--once", "key=a", "--elsewhere", "9", "--"}
+	args := []string{"job", "--locks", redis.URL(), "--ttl", "1s", "--once", "key=a", "--skipped", "9", "--"}
 	h := startLock(t, nil, append(args, "sh", "-c", "echo begun; exec sleep 1000")...)
 	h.line()
 	h.signal(syscall.SIGKILL)
@@ -257,8 +260,11 @@ func TestLockOnceElsewhereKnowsOfADeath(t *testing.T) {
 		}
 	}
 	late := startLock(t, nil, append(args, "true")...)
-	if code, said := late.code(), late.stderr.String(); code != 9 || !strings.HasPrefix(said, "oid: job: a died on ") {
-		t.Errorf("exit code %d, said %q; want 9, and that the host died", code, said)
+	if code, said := late.code(), late.stderr.String(); code != 9 || said != "" {
+		t.Errorf("exit code %d, said %q; want 9 and nothing", code, said)
+	}
+	if status := oid(t, "", "lock", "--status", "job", "--locks", redis.URL()).out; !strings.Contains(status, "\n  a died on ") {
+		t.Errorf("the status does not say that the host died: %s", status)
 	}
 }
 
@@ -276,6 +282,12 @@ func TestLockOnceSaysOnceThatTheLockIsLost(t *testing.T) {
 // weekly returns a schedule whose ticks are at least a day away in every zone, whatever the time is.
 func weekly() string { return fmt.Sprintf("0 0 * * %d", (time.Now().UTC().Weekday()+3)%7) }
 
+// yearly returns a schedule whose last tick was about seven months ago.
+func yearly() string {
+	ago := time.Now().UTC().AddDate(0, -7, 0)
+	return fmt.Sprintf("0 0 %d %d *", min(ago.Day(), 28), ago.Month())
+}
+
 // A tick that failed is run again with --retry alone, and the record says how it ended.
 func TestLockOnceRetries(t *testing.T) {
 	where := []string{"--locks", "file:" + t.TempDir(), "--once", "key=a"}
@@ -285,9 +297,9 @@ func TestLockOnceRetries(t *testing.T) {
 		code   int
 	}{
 		{nil, "kill $$", 128 + 15},
-		{[]string{"--elsewhere", "9"}, "echo ran", 9},
+		{[]string{"--skipped", "9"}, "echo ran", 9},
 		{[]string{"--retry", "1"}, "exit 3", 3},
-		{[]string{"--retry", "1", "--elsewhere", "9"}, "echo ran", 9},
+		{[]string{"--retry", "1", "--skipped", "9"}, "echo ran", 9},
 		{[]string{"--retry", "2"}, "true", 0},
 	} {
 		h := startLock(t, nil, slices.Concat([]string{"job"}, where, step.flags, []string{"--", "sh", "-c", step.script})...)
@@ -309,8 +321,6 @@ func TestLockOnceRetries(t *testing.T) {
 // signal that ends a command ends the call, and a tick that the record has forgotten is
 // too late.
 func TestLockOnceRunsMissedTicks(t *testing.T) {
-	ago := time.Now().UTC().AddDate(0, -7, 0)
-	yearly := fmt.Sprintf("0 0 %d %d *", min(ago.Day(), 28), ago.Month())
 	dir := t.TempDir()
 	call := func(name, schedule, catchUp, script string) (ticks []string, code int) {
 		h := startLock(t, nil, name, "--locks", "file:"+dir, "--tz", "UTC", "--once", schedule, "--catch-up", catchUp, "--", "sh", "-c", "echo $OID_LOCK_TICK; "+script)
@@ -328,13 +338,13 @@ func TestLockOnceRunsMissedTicks(t *testing.T) {
 		"signal": {"2", "kill $$", 1, 128 + 15},
 		"many":   {"16", "exit 0", 17, 0},
 	} {
-		call(name, yearly, "0", "exit 0")
+		call(name, yearly(), "0", "exit 0")
 		ticks, code := call(name, weekly(), test.catchUp, test.script)
 		if len(ticks) != test.ticks || code != test.code || !slices.IsSorted(ticks) {
 			t.Errorf("%s: ticks %v, exit code %d; want %d in order, and %d", name, ticks, code, test.ticks, test.code)
 		}
 	}
-	if ticks, code := call("many", yearly, "0", "exit 0"); len(ticks) > 0 || code != exitNotLocked {
+	if ticks, code := call("many", yearly(), "0", "exit 0"); len(ticks) > 0 || code != exitNotLocked {
 		t.Errorf("a tick that the record has forgotten: %v, exit code %d, want %d", ticks, code, exitNotLocked)
 	}
 }

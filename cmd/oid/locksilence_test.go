@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,8 +38,9 @@ func TestLockBackendThatDoesNotAnswer(t *testing.T) {
 	} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			for _, wait := range []string{"0", "1500ms"} {
-				h := startLock(t, nil, "job", "--locks", at, "--wait", wait, "--", "true")
+			for i, wait := range []string{"0", "1500ms", "0"} {
+				flags := [][]string{nil, nil, {"--skipped", "0"}}[i] // which does not hide this
+				h := startLock(t, nil, slices.Concat([]string{"job", "--locks", at, "--wait", wait}, flags, []string{"--", "true"})...)
 				began := time.Now()
 				if code := h.code(); code != exitLockFailed {
 					t.Errorf("--wait %s: exit code %d, want %d", wait, code, exitLockFailed)
@@ -102,8 +104,8 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 			holder := startLock(t, nil, "job", "--locks", at, "--", "sh", "-c", "echo held; exec sleep 1000")
 			holder.line()
 			began := time.Now()
-			w := startLock(t, nil, "job", "--locks", at, "--wait", wait.String(), "--", "true")
-			time.Sleep(2 * time.Second) // it has been refused
+			w := startLock(t, nil, "job", "--locks", at, "--wait", wait.String(), "--skipped", "0", "--", "true") // --skipped does not hide this
+			time.Sleep(2 * time.Second)                                                                           // it has been refused
 			stop()
 			testenv.Await(t, "warning of the silence", func() error {
 				if said := w.stderr.String(); !strings.Contains(said, "warning") {
