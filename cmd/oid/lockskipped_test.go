@@ -17,6 +17,7 @@ import (
 // code of the flag, on every kind of backend. Cron mails nothing.
 func TestLockSkipped(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t, "takes seconds")
 	for backend, url := range onceBackends(t) {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()

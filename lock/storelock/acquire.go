@@ -108,9 +108,13 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		granted, err := a.look(inner)
 		told, tooLate := answered(), time.Since(a.asked) >= maxSilence
 		conflict := errors.Is(err, store.ErrConflict)
+		// Shortly before ctx ends, a driver refuses to send a request: nothing is known to fail.
+		end, limited := ctx.Deadline()
+		unsent := limited && !tooLate && time.Until(end) < maxSilence && errors.Is(err, context.DeadlineExceeded)
 		switch {
 		case err == nil, conflict:
 			a.failed, silent = nil, false
+		case unsent:
 		case !errors.Is(err, ctx.Err()):
 			a.failed = err
 		case tooLate:
@@ -123,7 +127,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			return nil, lock.ErrClosed
 		case ctx.Err() != nil:
 			return nil, a.obstacle(ctx)
-		case conflict: // somebody else wrote: look again
+		case conflict, unsent: // look again
 		case err != nil && !(a.wait && a.l.mayPass(err)):
 			return nil, err
 		case err == nil && !a.wait:

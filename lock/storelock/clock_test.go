@@ -430,6 +430,30 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// If a driver sends no request shortly before the time to wait ends, the lock that was held all
+// that time is still said to be held, and no event says that the store does not answer.
+func TestUnsentBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{})
+		b, wire := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+			if e.Kind == lock.EventUnanswered {
+				t.Errorf("told %v", e.Err)
+			}
+		}})
+		lease := get(t, acquire(t.Context(), t, a))
+		wire.change(func() { wire.unsent = 900 * time.Millisecond })
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		defer stop()
+		if _, err := b.Acquire(ctx, "job", nil); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want that the lock is held", err)
+		}
+		if err := errors.Join(lease.Release(), a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // The leases of a Locker that is closed end at their deadlines, and that is told.
 func TestLeasesAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ type client struct {
 type way struct {
 	request, answer          time.Duration
 	loseRequests, loseAnswer bool
+	unsent                   time.Duration // no request is sent if ctx ends within that time
 	fail                     error         // of requests that arrive
 	inserts                  time.Duration // how long an Insert takes beside that
 }
@@ -59,6 +61,9 @@ func (c *client) looks() (n int) {
 }
 
 func (c *client) call(ctx context.Context, do func() error) (err error) {
+	if end, limited := ctx.Deadline(); limited && time.Until(end) < c.now().unsent {
+		return fmt.Errorf("not sent: %w", context.DeadlineExceeded) // as the driver of MongoDB does
+	}
 	if err := sleep(ctx, c.now().request); err != nil {
 		return err
 	}
