@@ -30,6 +30,7 @@ type lockEngine struct {
 	schemes []string // the schemes of its URLs
 	want    string   // the forms of its URLs, for errors
 	help    string   // its lines in the table of "oid help urls"
+	tenants string   // how tenants share it without prefix=NAME in the URL, or "" if they use that
 	open    func(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error)
 }
 
@@ -37,16 +38,18 @@ type lockEngine struct {
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", `
   file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means oid/locks in your data folder`, openFileLocks},
+                       the default, means oid/locks in your data folder`, "give each tenant a folder", openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
                        redis://HOST1:PORT?addr=HOST2:PORT
   redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
-                       in the primary called MASTER, which the Sentinels know`, openRedisLocks},
+                       in the primary called MASTER, which the Sentinels know.
+                       With ?prefix=NAME all keys and channels begin with NAME:,
+                       so that tenants can share one Redis`, "", openRedisLocks},
 	{storeSchemes, storeURLs, `
   ` + storeURLs + `
-                       in a store; the URL is that of --store in other commands`, openStoreLocks},
+                       in a store; the URL is that of --store in other commands`, "give each tenant a file or database, or in PostgreSQL a schema with search_path=SCHEMA", openStoreLocks},
 }
 
 // locksHelp is the table of "oid help urls" about --locks.
@@ -66,6 +69,9 @@ func lockEngineOf(url string) (lockEngine, error) {
 	var want []string
 	for _, e := range lockEngines {
 		if found && slices.Contains(e.schemes, scheme) {
+			if _, query, _ := strings.Cut(url, "?"); e.tenants != "" && strings.Contains(query, "prefix=") {
+				return e, usagef("--locks or OID_LOCKS: prefix= works only in a URL of Redis; %s", e.tenants)
+			}
 			return e, nil
 		}
 		want = append(want, e.want)

@@ -106,6 +106,13 @@ func TestLockURLThatCannotBeUsed(t *testing.T) {
 		"postgres://u:secret@127.0.0.1:99999/db":      "invalid port",
 		"mongodb://u:secret@127.0.0.1:99999/db":       "port must be in the range",
 		"mongodb://127.0.0.1/a.b":                     "name of a database",
+		"redis://127.0.0.1:1?prefix=":                 "want prefix=NAME, once",
+		"redis://:secret@127.0.0.1:1?prefix=a b":      "without blanks",
+		"redis://127.0.0.1:1?keyprefix=a":             "want prefix=NAME, once",
+		"file:/nowhere?prefix=a":                      "only in a URL of Redis; give each tenant a folder",
+		"sqlite:/nowhere?prefix=a":                    "only in a URL of Redis; give each tenant a file or",
+		"postgres://u:secret@127.0.0.1:1/d?prefix=a":  "with search_path=SCHEMA",
+		"mongodb://127.0.0.1:1/d?w=1&prefix=a":        "give each tenant a file or database",
 	} {
 		got := oid(t, "", "lock", "job", "--locks", url, "--wait", "20s", "--", "true")
 		if got.code != exitUsage || !strings.Contains(got.err, want) || strings.Contains(got.err, "trying again") || strings.Contains(got.err, "secret") {

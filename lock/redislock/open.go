@@ -32,13 +32,15 @@ import (
 //
 // In a redis-sentinel URL, or rediss-sentinel with TLS, the hosts are Sentinels, but the user and
 // the password are those of the primary. Another way to write such a URL is
-// redis://host1?addr=host2&master_set=name.
+// redis://host1?addr=host2&master_set=name. The query prefix=NAME sets Options.Prefix.
 //
-// The error wraps [lock.ErrInvalid] if the URL or o.TTL is invalid; otherwise it says why Open
+// The error wraps [lock.ErrInvalid] if the URL or an option is invalid; otherwise it says why Open
 // could not connect, or why this process cannot be identified.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
+	opts := *cmp.Or(o, &Options{})
 	clientOptions, err := parseURL(rawURL)
-	if err != nil {
+	prefix, bad := prefixOf(rawURL)
+	if err = cmp.Or(err, bad); err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
 	d := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
@@ -47,7 +49,8 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
 	}
-	l, err := New(ctx, client, o)
+	opts.Prefix = cmp.Or(prefix, opts.Prefix)
+	l, err := New(ctx, client, &opts)
 	if err != nil {
 		client.Close()
 		return nil, err

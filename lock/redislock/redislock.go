@@ -63,7 +63,7 @@
 //
 // If an access control list restricts the Redis user, this user needs the commands evalsha, eval,
 // info, scan, subscribe and unsubscribe, all commands in the scripts, the keys oid:lock:* and
-// the channels oid:lock:*.
+// the channels oid:lock:*. With [Options.Prefix], all keys and channels begin with the prefix.
 package redislock
 
 import (
@@ -97,6 +97,13 @@ type Options struct {
 	// Default: gpid.Self("").
 	Process gpid.GPID
 
+	// Prefix begins all keys and channels, so that several tenants can share a Redis. Each
+	// tenant sees only its own locks. If the prefix ends with a letter or a digit, a colon
+	// follows it: with the prefix shop, the keys begin with shop:oid:lock: and the Redis user
+	// needs only ~shop:* and &shop:*. A prefix is up to 128 printable ASCII characters
+	// without blanks and {}*?[]\. Default: none.
+	Prefix string
+
 	// Events is called with every event of the Locker's locks, see [lock.Event]. It may be
 	// nil.
 	Events func(lock.Event)
@@ -122,6 +129,8 @@ type Locker struct {
 	owners  string // the beginning of the texts of all owners
 	channel string // of the hints for waiters of this Locker
 
+	keyBegin string // the beginning of the keys of all locks
+
 	nonce atomic.Uint64
 	seen  atomic.Uint64 // the highest fence of any lock
 	calls *calls.Calls
@@ -139,7 +148,7 @@ type Locker struct {
 // nodes of Redis for the settings that Options.Warn is about, and waits for their answers until
 // 100 ms have passed or ctx ends. If Redis does not answer, New succeeds all the same.
 //
-// If o.TTL is invalid, the error wraps [lock.ErrInvalid]. Any other error says why this
+// If o.TTL or o.Prefix is invalid, the error wraps [lock.ErrInvalid]. Any other error says why this
 // process cannot be identified.
 //
 // Set the client's ConnWriteTimeout to about a second, as [Open] does, so that the client
@@ -154,6 +163,10 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(err error) { slog.Warn(err.Error()) }
 	}
+	prefix, err := separated(opts.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("redislock: %w", err)
+	}
 	c, err := calls.New(calls.Settings{Engine: "redislock", TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
 	if err != nil {
 		return nil, err
@@ -162,9 +175,11 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		driver:  d,
 		warn:    opts.Warn,
 		owners:  c.Process().String() + "/",
-		channel: "oid:lock:wake:" + objectid.New().String(),
-		calls:   c,
-		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
+		channel: prefix + "oid:lock:wake:" + objectid.New().String(),
+
+		keyBegin: prefix + keyBegin,
+		calls:    c,
+		queue:    queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
 	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	l.nonce.Store(rand.Uint64())
@@ -179,20 +194,6 @@ func (l *Locker) Close() error {
 		l.closeClient()
 	}
 	return nil
-}
-
-// The key of a lock is its name between these. The braces make the name a hash tag.
-const (
-	keyPrefix = "oid:lock:{"
-	keySuffix = "}"
-)
-
-// keysOf returns the keys of a lock in the order of the scripts.
-func keysOf(name string) []string {
-	const queueEnd, heardEnd = keySuffix + ":queue", keySuffix + ":heard"
-	both := keyPrefix + name + queueEnd + keyPrefix + name + heardEnd // one allocation instead of three
-	n := len(keyPrefix) + len(name)
-	return []string{both[:n+len(keySuffix)], both[:n+len(queueEnd)], both[n+len(queueEnd):]}
 }
 
 // eval runs a script and returns its reply without the nonce. args[0] is for the nonce. Each

@@ -37,7 +37,7 @@ type grant struct {
 }
 
 func (l *Locker) newRequest(call calls.Call) *request {
-	r := &request{Call: call, l: l, keys: keysOf(call.Name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
+	r := &request{Call: call, l: l, keys: l.keysOf(call.Name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	return r
 }
@@ -138,7 +138,7 @@ func (r *request) SetGroup(pgid int) error {
 
 // SetNote replaces the note of the lock.
 func (r *request) SetNote(text string, life time.Duration) error {
-	return r.change("note of", time.Now(), noteScript(), noteKeys(r.Name), text, strconv.FormatInt(life.Milliseconds(), 10))
+	return r.change("note of", time.Now(), noteScript(), r.l.noteKeys(r.Name), text, strconv.FormatInt(life.Milliseconds(), 10))
 }
 
 // change runs a script that changes something in Redis if the lease still has the lock. what

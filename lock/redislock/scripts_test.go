@@ -157,8 +157,8 @@ func reservation(t *testing.T) time.Duration {
 	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
 		t.Errorf("Status of a lock that is reserved: %+v, %v", s, err)
 	}
-	alive := &request{text: "alive", keys: keysOf("job"), wake: make(chan struct{}, 1), l: l}
-	other := &request{text: "other", keys: keysOf("other"), wake: make(chan struct{}, 1), l: l}
+	alive := &request{text: "alive", keys: l.keysOf("job"), wake: make(chan struct{}, 1), l: l}
+	other := &request{text: "other", keys: l.keysOf("other"), wake: make(chan struct{}, 1), l: l}
 	l.queue.mu.Lock()
 	l.queue.waiting["alive"], l.queue.waiting["other"] = alive, other
 	l.queue.mu.Unlock()

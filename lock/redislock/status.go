@@ -19,7 +19,7 @@ import (
 func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err error) {
 	var reply string
 	for range tries {
-		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript(), keysOf(name), []string{""})
+		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript(), l.keysOf(name), []string{""})
 		if err == nil || permanent(err) || ctx.Err() != nil {
 			break
 		}
@@ -45,8 +45,8 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 
 func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	var names []string // with duplicates: a scan may report a key twice, and replicas report it too
-	err := l.driver.Scan(ctx, keyPrefix+"*"+keySuffix, func(key string) {
-		name := strings.TrimSuffix(strings.TrimPrefix(key, keyPrefix), keySuffix)
+	err := l.driver.Scan(ctx, l.keyBegin+"*"+keyEnd, func(key string) {
+		name := strings.TrimSuffix(strings.TrimPrefix(key, l.keyBegin), keyEnd)
 		if lock.CheckName(name) == nil {
 			names = append(names, name)
 		}
@@ -57,12 +57,6 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	return calls.Held(ctx, names, l.status)
 }
 
-// noteKeys returns the keys of a lock and of its note.
-func noteKeys(name string) []string {
-	key := keysOf(name)[0]
-	return []string{key, key + ":note"}
-}
-
 // notePause is the pause between two attempts to read a note.
 const notePause = 100 * time.Millisecond
 
@@ -70,7 +64,7 @@ const notePause = 100 * time.Millisecond
 func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
 	mayPass := func(err error) bool { return !permanent(err) }
 	err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
-		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
+		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), l.noteKeys(name), []string{""})
 		at, text, _ := strings.Cut(reply, " ")
 		micro := int64(0)
 		if err == nil {
