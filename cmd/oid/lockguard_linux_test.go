@@ -147,6 +147,31 @@ func TestLockInAFileOutlivesTheGuard(t *testing.T) {
 	}
 }
 
+// The guard begins before the packages of oid initialize: it costs a few of them, not all.
+func TestGuardStartsEarly(t *testing.T) {
+	cmd := exec.Command("oid", "lock", "job", "--locks", "file:"+t.TempDir(), "--", "true")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	times := make(map[string]int)
+	var byBoth []string
+	for _, m := range initTrace.FindAllStringSubmatch(string(out), -1) {
+		times[m[1]]++
+		if times[m[1]] == 2 {
+			byBoth = append(byBoth, m[1])
+		}
+	}
+	const early = "os/signal" // the guard needs it
+	if times[early] != 2 || times["main"] != 1 {
+		t.Fatalf("%s was initialized %d times and main %d times, want 2 and 1", early, times[early], times["main"])
+	}
+	if len(byBoth) > 40 {
+		t.Errorf("the guard initializes %d packages before it begins, want 40 at most: see the imports of its package:\n%s", len(byBoth), strings.Join(byBoth, "\n"))
+	}
+}
+
 // A process of another user that oid may not signal is named, whether the lock is lost or
 // oid is killed.
 func TestLockNamesWhatItCannotEnd(t *testing.T) {

@@ -18,15 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/cmd/oid/internal/job"
+	"github.com/oidkit/oid/cmd/oid/internal/job/guard"
 	"github.com/oidkit/oid/internal/timerange"
 )
 
 func main() {
-	job.Guard()
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	job.CatchUnlessIgnored(signals, os.Interrupt, syscall.SIGTERM)
+	guard.CatchUnlessIgnored(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { interrupt(interrupted{<-signals}) }()
 	// With a receiver for SIGPIPE, a write to a reader that is gone returns EPIPE
 	// instead of killing the process, and reportError ends it quietly.

@@ -10,15 +10,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/cmd/oid/internal/job/guard"
 )
 
-// Guard does nothing: only Linux has guards.
-func Guard() {}
+// guardProcess is empty: only Linux has guards.
+type guardProcess struct{}
 
-// guard is empty: only Linux has guards.
-type guard struct{}
-
-func (*guard) leave() {}
+func (*guardProcess) leave() {}
 
 // start starts cmd as a child of oid.
 func (g *group) start(cmd *exec.Cmd) error {
@@ -35,7 +34,7 @@ func (g *group) lasting() int { return g.id }
 // watch reports changes of the command, and returns when all processes of its group have
 // ended. Some of them may not be children of oid.
 func (g *group) watch() {
-	reap(g.id, g.report)
+	guard.Reap(g.id, g.report)
 	for !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
 		select {
 		case <-g.done:

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/oidkit/oid/cmd/oid/internal/job/guard"
 )
 
 // CatchSignals returns a channel that receives the signals to pass on to a command. If a
@@ -17,7 +19,7 @@ import (
 // a script, it stays ignored, in the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
-	CatchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	guard.CatchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	return signals
 }
 
@@ -38,7 +40,7 @@ type group struct {
 	signals  chan os.Signal
 	frozen   []int         // pids in other groups that stop has stopped
 	done     chan struct{} // closed by close
-	guard    guard
+	guard    guardProcess
 }
 
 // process is a process that has not ended.
@@ -52,7 +54,7 @@ type process struct {
 // catchStops also sends the signals that stop jobs to signals. Before that they stop only
 // oid, which is right while it waits for the lock.
 func catchStops(signals chan os.Signal) {
-	CatchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	guard.CatchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
 // startGroup starts cmd. The caller must have called [catchStops] and must call close.
@@ -85,33 +87,18 @@ func (g *group) close() {
 	signal.Reset(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// reap waits for the children of this process, among them the command, and reports changes of
-// the command. It returns when there are no children, or when report returns false.
-func reap(command int, report func(change) bool) {
-	for {
-		var c change
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR), err == nil && pid != command:
-			continue
-		case err != nil:
-			return
-		case status.Stopped():
-			c.stopped = status.StopSignal()
-		case status.Signaled():
-			c.ended, c.signal = true, status.Signal()
-		default:
-			c.ended, c.code = true, status.ExitStatus()
-		}
-		if !report(c) {
-			return
-		}
+// report sends what a status of the command says to changes. It returns false when close was
+// called.
+func (g *group) report(status syscall.WaitStatus) bool {
+	var c change
+	switch {
+	case status.Stopped():
+		c.stopped = status.StopSignal()
+	case status.Signaled():
+		c.ended, c.signal = true, status.Signal()
+	default:
+		c.ended, c.code = true, status.ExitStatus()
 	}
-}
-
-// report sends c to changes. It returns false when close was called.
-func (g *group) report(c change) bool {
 	select {
 	case g.changes <- c:
 		return true

@@ -144,9 +144,8 @@ var installRelay = sync.OnceFunc(func() {
 // guardWord is the first argument of a guard process.
 const guardWord = "(guard)"
 
-// Guard turns this process into a guard, and does not return, if it was started as one. A
-// program that calls [Run] must call Guard first in its main function.
-func Guard() {
+// init turns this process into a guard, and does not return, if it was started as one.
+func init() {
 	if len(os.Args) < 6 || os.Args[1] != guardWord {
 		return
 	}

@@ -4,34 +4,22 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
-	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/cmd/oid/internal/job/guard"
 )
 
-// guardWord is the first argument of a guard process.
-const guardWord = "(guard)"
-
-// guard is a second process of this program, between oid and the command, in a process group
-// of its own. It starts the command, adopts the processes that the command leaves, waits for
-// all of them, and tells oid when the command ends or is stopped. If oid is killed by
-// SIGKILL, the guard kills all these processes. If the guard is killed, the kernel kills the
-// command, and oid adopts the other processes.
-type guard struct {
+// guardProcess is a process of package guard, in a process group of its own. If it is killed,
+// the kernel kills the command, and oid adopts the other processes.
+type guardProcess struct {
 	pid    int           // 0 if there is none
 	conn   *os.File      // to the guard; when it closes, the guard kills the processes
 	told   *bufio.Reader // reads what the guard tells
@@ -40,7 +28,7 @@ type guard struct {
 
 // start starts the guard of cmd. The guard inherits everything that the command is to
 // inherit.
-func (g *guard) start(cmd *exec.Cmd) error {
+func (g *guardProcess) start(cmd *exec.Cmd) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -50,7 +38,7 @@ func (g *guard) start(cmd *exec.Cmd) error {
 	if _, err = unix.FcntlInt(uintptr(pair[1]), unix.F_SETFD, 0); err == nil {
 		second := &exec.Cmd{
 			Path: "/proc/self/exe", Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
-			Args: append([]string{os.Args[0], guardWord, strconv.Itoa(pair[1]), strconv.FormatBool(cmd.SysProcAttr.Foreground), cmd.Path}, cmd.Args...),
+			Args: guard.Args(os.Args[0], pair[1], cmd.SysProcAttr.Foreground, cmd.Path, cmd.Args),
 		}
 		inOwnGroup(second)
 		if err = second.Start(); err == nil {
@@ -62,7 +50,7 @@ func (g *guard) start(cmd *exec.Cmd) error {
 }
 
 // leave makes the guard end, without killing processes that still run.
-func (g *guard) leave() {
+func (g *guardProcess) leave() {
 	if g.pid != 0 {
 		_, _ = g.conn.Write([]byte{0})
 		_ = g.conn.Close()
@@ -74,7 +62,7 @@ func (g *group) start(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	adopt() // if the guard is killed, oid adopts its children
+	guard.Adopt() // if the guard is killed, oid adopts its children
 	if err := g.guard.start(cmd); err != nil {
 		return fmt.Errorf("start a second process of oid, which needs /proc: %v", err) // %v, because a missing /proc is not a missing command
 	}
@@ -91,29 +79,29 @@ func (g *group) start(cmd *exec.Cmd) error {
 // have ended.
 func (g *group) watch() {
 	ended := false
-	report := func(c change) bool {
-		ended = ended || c.ended
-		return g.report(c)
+	report := func(status syscall.WaitStatus) bool {
+		ended = ended || !status.Stopped()
+		return g.report(status)
 	}
 	for {
-		var c change
-		if _, err := fmt.Fscanln(g.guard.told, &c.ended, &c.signal, &c.code, &c.stopped); err != nil {
+		var status syscall.WaitStatus
+		if _, err := fmt.Fscanln(g.guard.told, &status); err != nil {
 			break
-		} else if !report(c) {
+		} else if !report(status) {
 			return
 		}
 	}
 	if g.guard.wasKilled() {
 		g.guard.killed.Store(true)
-		reap(g.id, report)
+		guard.Reap(g.id, report)
 	}
 	if !ended { // the guard was killed before it could tell
-		report(change{ended: true, signal: syscall.SIGKILL})
+		report(syscall.WaitStatus(syscall.SIGKILL))
 	}
 }
 
 // wasKilled waits for the guard to end, and reports whether a signal has ended it.
-func (g *guard) wasKilled() bool {
+func (g *guardProcess) wasKilled() bool {
 	var status syscall.WaitStatus
 	for {
 		if _, err := syscall.Wait4(g.pid, &status, 0, nil); !errors.Is(err, syscall.EINTR) {
@@ -125,71 +113,6 @@ func (g *guard) wasKilled() bool {
 // lasting returns a process group that exists until the last process of the command has
 // ended.
 func (g *group) lasting() int { return g.guard.pid }
-
-// Guard turns this process into a guard, and does not return, if it was started as one. A
-// program that calls [Run] must call Guard first in its main function.
-func Guard() {
-	if len(os.Args) < 6 || os.Args[1] != guardWord {
-		return
-	}
-	fd, err := strconv.Atoi(os.Args[2])
-	if err != nil {
-		return
-	}
-	syscall.CloseOnExec(fd)
-	runGuard(os.NewFile(uintptr(fd), "oid"), os.Args[3] == "true", os.Args[4], os.Args[5:])
-	os.Exit(0)
-}
-
-// runGuard runs a command, and returns when all processes that it has started have ended.
-func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
-	// Ignore signals that reach the guard: they are for the command, and oid passes them on.
-	dropped := make(chan os.Signal, 1)
-	CatchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	catchStops(dropped)
-	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	inOwnGroup(cmd)
-	adopt()
-	runtime.LockOSThread() // the kernel kills the command when the thread that has started it ends
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if t := openTerminal(dropped); foreground && t != nil {
-		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fd
-	}
-	if err := cmd.Start(); err != nil {
-		number := syscall.EINVAL
-		errors.As(err, &number)
-		fmt.Fprintln(oid, 0, int(number))
-		return
-	}
-	fmt.Fprintln(oid, cmd.Process.Pid, 0)
-	go func() {
-		if _, err := oid.Read(make([]byte, 1)); err == nil {
-			os.Exit(0) // oid has called leave
-		}
-		killDescendants()
-	}()
-	reap(cmd.Process.Pid, func(c change) bool {
-		fmt.Fprintln(oid, c.ended, int(c.signal), c.code, int(c.stopped))
-		return true
-	})
-}
-
-// killDescendants kills the processes that the guard has adopted, again and again: one may
-// just be starting another, and one that may not be killed may end by itself.
-func killDescendants() {
-	named := make(map[int]bool)
-	for pause := (backoff.Backoff{First: time.Millisecond, Max: time.Second}); ; time.Sleep(pause.Next()) {
-		for _, p := range descendants(os.Getpid()) {
-			if errors.Is(syscall.Kill(p.PID, syscall.SIGKILL), syscall.EPERM) && !named[p.PID] {
-				named[p.PID] = true
-				fmt.Fprintf(os.Stderr, "oid: oid lock was killed and its command cannot be ended: may not signal process %d (%s)\n", p.PID, p.Comm)
-			}
-		}
-	}
-}
-
-// adopt makes this process adopt the descendants of the command whose parents have ended.
-func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // stopSelf stops oid by the default action of a signal, and returns when oid continues. If no
 // process could make oid continue, the kernel ignores the signal, see setpgid(2) on orphaned
@@ -217,59 +140,8 @@ func (g *group) processes() (found []process) {
 	if g.guard.killed.Load() {
 		parent = os.Getpid()
 	}
-	for _, stat := range descendants(parent) {
-		found = append(found, process{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
+	for _, p := range guard.Descendants(parent) {
+		found = append(found, process{p.PID, p.Name, p.Group == g.id, p.Stopped})
 	}
 	return found
-}
-
-// descendants returns the processes that descend from pid and have not ended.
-func descendants(pid int) (found []procfs.ProcStat) {
-	children := listedChildren
-	if _, err := os.Stat("/proc/thread-self/children"); err != nil { // this kernel has no lists
-		children = childrenOfAll()
-	}
-	for parents := []int{pid}; len(parents) > 0; parents = parents[1:] {
-		for _, stat := range children(parents[0]) {
-			if stat.State != "Z" && stat.State != "X" {
-				found = append(found, stat)
-				parents = append(parents, stat.PID)
-			}
-		}
-	}
-	return found
-}
-
-// listedChildren returns the children of a process by the lists of the kernel, see
-// proc_pid_task(5). Unlike childrenOfAll, it is fast enough to find processes that start
-// another process and end at once.
-func listedChildren(pid int) (found []procfs.ProcStat) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // the thread may have ended
-		for child := range strings.FieldsSeq(string(text)) {
-			pid, _ := strconv.Atoi(child)
-			p, err := procfs.NewProc(pid)
-			if err != nil {
-				continue
-			}
-			if stat, err := p.Stat(); err == nil {
-				found = append(found, stat)
-			}
-		}
-	}
-	return found
-}
-
-// childrenOfAll reads all processes, and returns a function that returns the children of one
-// process.
-func childrenOfAll() func(pid int) []procfs.ProcStat {
-	all, _ := procfs.AllProcs()
-	children := make(map[int][]procfs.ProcStat)
-	for _, p := range all {
-		if stat, err := p.Stat(); err == nil {
-			children[stat.PPID] = append(children[stat.PPID], stat)
-		}
-	}
-	return func(pid int) []procfs.ProcStat { return children[pid] }
 }

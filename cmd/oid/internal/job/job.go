@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -73,21 +72,11 @@ type run struct {
 	background sync.WaitGroup
 }
 
-// CatchUnlessIgnored relays signals to c, except those that were ignored when this process
-// began. For example, SIGINT is ignored in the background of a script.
-func CatchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
-	for _, s := range all {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
-	}
-}
-
 // Run runs a command in a process group of its own. If this process is in the foreground of
 // the terminal, the command is too. Run passes on the signals of [CatchSignals]. It returns
 // when the command and all processes that it has started have ended, which is before the
-// lease ends. On Linux and Windows a second process of this program starts the command, see
-// [Guard].
+// lease ends. On Linux and Windows a second process of this program starts the command: a
+// program that imports this package, and is started as such a process, does nothing else.
 //
 // An error says why the command did not start. If the lease had ended, End.Lost is set. If
 // the program does not exist, the error wraps [fs.ErrNotExist].

@@ -18,11 +18,6 @@ import (
 	"github.com/oidkit/oid/cmd/oid/internal/job"
 )
 
-func TestMain(m *testing.M) {
-	job.Guard()
-	os.Exit(m.Run())
-}
-
 // lease is a lease without a lock. It ends with its context, or at its deadline.
 type lease struct {
 	ctx      context.Context

@@ -1,13 +1,12 @@
-package job
+package guard
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
 	"testing"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -20,15 +19,13 @@ func TestListedChildren(t *testing.T) {
 	}
 	for range 3 {
 		cmd := exec.Command("sh", "-c", `sleep 1000 & setsid sh -c 'sleep 1000 & wait' & wait`)
-		inOwnGroup(cmd)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			for _, stat := range append(descendants(cmd.Process.Pid), procfs.ProcStat{PID: cmd.Process.Pid}) {
-				if p, err := os.FindProcess(stat.PID); err == nil {
-					_ = p.Kill()
-				}
+			for _, p := range append(Descendants(cmd.Process.Pid), Process{PID: cmd.Process.Pid}) {
+				_ = syscall.Kill(p.PID, syscall.SIGKILL)
 			}
 			_ = cmd.Wait()
 		})
@@ -50,9 +47,9 @@ func TestListedChildren(t *testing.T) {
 	})
 }
 
-func pidsOf(stats []procfs.ProcStat) (pids []int) {
-	for _, stat := range stats {
-		pids = append(pids, stat.PID)
+func pidsOf(processes []Process) (pids []int) {
+	for _, p := range processes {
+		pids = append(pids, p.PID)
 	}
 	slices.Sort(pids)
 	return pids
