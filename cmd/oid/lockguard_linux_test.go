@@ -167,8 +167,8 @@ func TestGuardStartsEarly(t *testing.T) {
 	if times[early] != 2 || times["main"] != 1 {
 		t.Fatalf("%s was initialized %d times and main %d times, want 2 and 1", early, times[early], times["main"])
 	}
-	if len(byBoth) > 40 {
-		t.Errorf("the guard initializes %d packages before it begins, want 40 at most: see the imports of its package:\n%s", len(byBoth), strings.Join(byBoth, "\n"))
+	if len(byBoth) > 34 {
+		t.Errorf("the guard initializes %d packages before it begins, want 34 at most: see the imports of its package:\n%s", len(byBoth), strings.Join(byBoth, "\n"))
 	}
 }
 

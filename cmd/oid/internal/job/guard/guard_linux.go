@@ -2,7 +2,6 @@ package guard
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -56,10 +55,10 @@ func run(oid *os.File, foreground bool, path string, args []string) {
 	if err != nil {
 		number := syscall.EINVAL
 		errors.As(err, &number)
-		fmt.Fprintln(oid, 0, int(number))
+		tell(oid, 0, int(number))
 		return
 	}
-	fmt.Fprintln(oid, pid, 0)
+	tell(oid, pid, 0)
 	go func() {
 		if n, _ := oid.Read(make([]byte, 1)); n > 0 {
 			os.Exit(0)
@@ -67,9 +66,18 @@ func run(oid *os.File, foreground bool, path string, args []string) {
 		killDescendants()
 	}()
 	Reap(pid, func(status syscall.WaitStatus) bool {
-		fmt.Fprintln(oid, int(status))
+		tell(oid, int(status))
 		return true
 	})
+}
+
+// tell writes a line of numbers. Package fmt would make the guard begin later.
+func tell(oid *os.File, numbers ...int) {
+	var line []byte
+	for _, n := range numbers {
+		line = append(strconv.AppendInt(line, int64(n), 10), ' ')
+	}
+	_, _ = oid.Write(append(line, '\n'))
 }
 
 // killDescendants kills the processes that the guard has adopted, again and again: one may
@@ -80,7 +88,8 @@ func killDescendants() {
 		for _, p := range Descendants(os.Getpid()) {
 			if errors.Is(syscall.Kill(p.PID, syscall.SIGKILL), syscall.EPERM) && !slices.Contains(named, p.PID) {
 				named = append(named, p.PID)
-				fmt.Fprintf(os.Stderr, "oid: oid lock was killed and its command cannot be ended: may not signal process %d (%s)\n", p.PID, p.Name)
+				_, _ = os.Stderr.WriteString("oid: oid lock was killed and its command cannot be ended: may not signal process " +
+					strconv.Itoa(p.PID) + " (" + p.Name + ")\n")
 			}
 		}
 		time.Sleep(pause)
