@@ -81,6 +81,7 @@ help:
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
 	@echo "make test-windows  tests of programs for Windows, under Wine"
+	@echo "make test-versions the lock on other versions of Redis and on Valkey, the stores on a newer PostgreSQL"
 	@echo "make test-stores   the tests of the stores and what is built on them (OID_TEST_MONGODB=URL OID_TEST_POSTGRES=URL)"
 	@echo "make site    build the static page, which needs no server, into $(SITE)"
 	@echo "make pages   the same with the documents, into dist/pages"
@@ -118,6 +119,7 @@ test:
 	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
 	$(MAKE) test-race
 	$(MAKE) test-plain
+	$(MAKE) -j 2 test-versions
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
@@ -138,6 +140,16 @@ test-plain-modules:
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 	cd internal/interop/frameworks && OID_REQUIRE_ALL=1 go test -skip '^TestGenerators$$' ./...
+
+# The lock on other versions of Redis than the installed one, and on Valkey; and all that uses
+# PostgreSQL on a newer one. The servers are fetched once.
+REDIS = redis-6.2 redis-8.2 valkey-9.1
+.PHONY: test-versions test-postgresql $(REDIS:%=test-%)
+test-versions: $(REDIS:%=test-%) test-postgresql
+$(REDIS:%=test-%): test-%:
+	OID_TEST_REDIS=$* OID_REQUIRE_ALL=1 go test -vet=off -timeout 20m ./lock/redislock
+test-postgresql:
+	OID_TEST_POSTGRES_PROGRAMS=maven OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 20m ./store/pgstore ./lock/storelock ./registry
 
 # The tests of the stores and of all that is built on them. With OID_TEST_MONGODB or
 # OID_TEST_POSTGRES in the environment they run on the servers of these URLs.

@@ -54,6 +54,8 @@ var unchecked = map[string]string{
 	"docs/zh-CN/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                                   "kills the shop of the block before; the test of examples/shop does the same",
 	"README.zh-CN.md: console: $ go build ./examples/shop":                                                                                                           "serves, and kills; the test of examples/shop does the same",
 	"docs/deploy.md: text: # name    all or read  token":                                                                                                             "deploy_test.go runs it",
+	"docs/explanation/from-setnx.md: text:                  Redis 8.4                           Valkey 9.0":                                                          "TestCommandsThatCompare of lock/redislock runs them",
+	"docs/zh-CN/from-setnx.md: text:           Redis 8.4                           Valkey 9.0":                                                                       "TestCommandsThatCompare of lock/redislock runs them",
 	"docs/deploy.md: nginx: location /oid/ {":                                                                                                                        "deploy_test.go runs it",
 	"docs/deploy.md: sh: oid serve --token-file /etc/oid/tokens --base-url https://ids.example.com/oid/ --trusted-proxy 127.0.0.1":                                   "deploy_test.go runs it",
 	"docs/deploy.md: caddy: ids.example.com {":                                                                                                                       "deploy_test.go runs it",

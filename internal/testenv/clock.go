@@ -23,7 +23,7 @@ func RedisAt(t testing.TB, skew time.Duration, args ...string) *RedisServer {
 	return startRedis(t, []string{
 		"env", "LD_PRELOAD=" + clockLibrary(t),
 		"OID_CLOCK_OFFSET=" + strconv.Itoa(int(skew/time.Second)),
-	}, args)
+	}, RedisProgram(t), args)
 }
 
 // clockLibrary compiles the library that makes clocks wrong.

@@ -30,6 +30,7 @@ func TestFetch(t *testing.T) {
 	for _, p := range poms {
 		t.Run(p, func(t *testing.T) { Jars(t, p) })
 	}
+	t.Run("PostgreSQL", func(t *testing.T) { mavenPostgres(t) })
 	for _, p := range crates {
 		t.Run(p, func(t *testing.T) { Crate(t, p) })
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,13 +89,10 @@ func Postgres(t testing.TB, settings ...string) *PostgresServer {
 func newPostgres(t testing.TB, settings []string) *PostgresServer {
 	t.Helper()
 	Long(t, "starts PostgreSQL")
-	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if programs == nil {
-		Missing(t, "PostgreSQL is not installed: apt-get install postgresql; or set OID_TEST_POSTGRES to the URL of a server")
-	}
+	folder := sharedFolder(t)
 	return &PostgresServer{
 		Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t, settings: settings,
-		bin: filepath.Dir(slices.Max(programs)), data: filepath.Join(sharedFolder(t), "data"),
+		bin: postgresPrograms(t, folder), data: filepath.Join(folder, "data"),
 	}
 }
 

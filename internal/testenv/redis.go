@@ -26,16 +26,16 @@ type RedisServer struct {
 // nothing to disk unless told to.
 func Redis(t testing.TB, args ...string) *RedisServer {
 	t.Helper()
-	return startRedis(t, nil, args)
+	return startRedis(t, nil, RedisProgram(t), args)
 }
 
-// startRedis starts a redis-server by way of a command, which may be empty.
-func startRedis(t testing.TB, by, args []string) *RedisServer {
+// startRedis starts a program by way of a command, which may be empty.
+func startRedis(t testing.TB, by []string, program string, args []string) *RedisServer {
 	t.Helper()
 	Program(t, "redis-cli", "redis-server")
 	port := strconv.Itoa(FreePort(t))
 	s := &RedisServer{Addr: "127.0.0.1:" + port, t: t}
-	s.command = slices.Concat(by, []string{RedisProgram(t), "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
+	s.command = slices.Concat(by, []string{program, "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
 	s.Start()
 	return s
 }

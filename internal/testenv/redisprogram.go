@@ -16,11 +16,14 @@ var redisPackages = map[string]struct{ name, version, path string }{
 }
 
 // RedisProgram returns the path of the server that tests start: the installed redis-server, or
-// the server that the environment variable OID_TEST_REDIS names. Its value is a key of
-// redisPackages, or the path of a program.
+// the server that the environment variable OID_TEST_REDIS names, see [RedisOf].
 func RedisProgram(t testing.TB) string {
 	t.Helper()
-	name := cmp.Or(os.Getenv("OID_TEST_REDIS"), "redis-server")
+	return redisProgram(t, cmp.Or(os.Getenv("OID_TEST_REDIS"), "redis-server"))
+}
+
+func redisProgram(t testing.TB, name string) string {
+	t.Helper()
 	p, found := redisPackages[name]
 	if !found {
 		return Program(t, name, "redis-server")
@@ -28,6 +31,12 @@ func RedisProgram(t testing.TB) string {
 	path := filepath.Join(PythonPackage(t, p.name, p.version), p.path)
 	NoError(t, os.Chmod(path, 0o755)) // not all of these packages make it executable
 	return path
+}
+
+// RedisOf is [Redis] with a server of a name: a key of redisPackages, or the path of a program.
+func RedisOf(t testing.TB, name string, args ...string) *RedisServer {
+	t.Helper()
+	return startRedis(t, nil, redisProgram(t, name), args)
 }
 
 // RedisKnows skips the test if the server that OID_TEST_REDIS names does not know a directive of

@@ -1,9 +1,14 @@
 package testenv
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // PostgresPair returns the URL of a database on whichever of two servers is the
@@ -25,14 +30,43 @@ func (s *PostgresServer) Standby() *PostgresServer {
 func (s *PostgresServer) Adopt(standby *PostgresServer) {
 	s.t.Helper()
 	NoError(s.t, os.RemoveAll(standby.data))
-	host, port, _ := strings.Cut(s.Addr, ":")
-	s.run("pg_basebackup", "-D", standby.data, "-h", host, "-p", port, "-U", postgresUser, "-R", "--checkpoint=fast", "--no-sync")
+	s.copyTo(standby)
 	s.replicas("")
 	standby.Start()
 	s.replicas("*")
 	Await(s.t, "synchronous standby", func() error {
 		return s.Try("SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
 	})
+}
+
+// copyTo copies the files of the running server, and makes the copy a standby of s. The package
+// of OID_TEST_POSTGRES_PROGRAMS has no pg_basebackup, so this uses the functions for backups.
+func (s *PostgresServer) copyTo(standby *PostgresServer) {
+	s.t.Helper()
+	host, port, _ := strings.Cut(s.Addr, ":")
+	if _, err := os.Stat(filepath.Join(s.bin, "pg_basebackup")); err == nil {
+		s.run("pg_basebackup", "-D", standby.data, "-h", host, "-p", port, "-U", postgresUser, "-R", "--checkpoint=fast", "--no-sync")
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	conn := Must(pgx.Connect(ctx, s.URL()))(s.t)
+	defer conn.Close(ctx)
+	Must(conn.Exec(ctx, "SELECT pg_backup_start('standby', true)"))(s.t)
+	// cp fails for files that the server removes meanwhile, which the backup does not need.
+	_ = exec.Command("cp", "-a", s.data, standby.data).Run()
+	var label string
+	NoError(s.t, conn.QueryRow(ctx, "SELECT labelfile FROM pg_backup_stop(false)").Scan(&label))
+	// The log since the start of the backup, which the copy may lack.
+	Run(s.t, exec.Command("cp", "-aT", s.data+"/pg_wal", standby.data+"/pg_wal"))
+	NoError(s.t, os.Remove(standby.data+"/postmaster.pid"))
+	for file, text := range map[string]string{
+		"backup_label": label, "standby.signal": "",
+		"postgresql.auto.conf": fmt.Sprintf("primary_conninfo = 'host=%s port=%s user=%s'\n", host, port, postgresUser),
+	} {
+		NoError(s.t, os.WriteFile(filepath.Join(standby.data, file), []byte(text), 0o600))
+	}
+	Run(s.t, exec.Command("chown", "-R", "--reference", s.data, standby.data))
 }
 
 // replicas sets which standbys the server waits for.

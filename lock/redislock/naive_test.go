@@ -1,9 +1,11 @@
 package redislock_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,5 +212,42 @@ func TestNaiveLockDoesNotShowItsHolder(t *testing.T) {
 	}
 	if err := lease.Release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// compareCommands are commands of newer servers that compare a value and act in one step. They
+// replace the script that releases a plain lock and the one that renews it.
+var compareCommands = []struct{ server, remove string }{
+	{"valkey-9.1", "DELIFEQ lock TOKEN"},
+	{"", "DELEX lock IFEQ TOKEN"}, // Redis 8.4 or later, if OID_TEST_REDIS names one
+}
+
+func TestCommandsThatCompare(t *testing.T) {
+	for _, c := range compareCommands {
+		t.Run(strings.Fields(c.remove)[0], func(t *testing.T) {
+			server := testenv.RedisOf(t, cmp.Or(c.server, testenv.RedisProgram(t)))
+			if server.CLI("COMMAND", "INFO", strings.Fields(c.remove)[0]) == "" {
+				t.Skip("this server has no " + c.remove)
+			}
+			n := newNaive(t, server.URL())
+			remove := func(token string) string {
+				return n.do(strings.Fields(strings.Replace(c.remove, "TOKEN", token, 1))...)
+			}
+			renew := func(token string) string {
+				return n.do("SET", "lock", token, "IFEQ", token, "PX", "60000")
+			}
+			take := func(token string) string { return n.do("SET", "lock", token, "NX", "PX", "60000") }
+			if take("a") != "OK" || renew("a") != "OK" || renew("b") != "" || remove("b") != "0" || n.do("GET", "lock") != "a" {
+				t.Error("only the holder's token renews and releases")
+			}
+			if remove("a") != "1" || renew("a") != "" || n.do("GET", "lock") != "" {
+				t.Error("the holder's token releases, and then renews nothing")
+			}
+			// What they do not replace: the holder whose reply was lost asks again, and is
+			// told that the lock has a holder, or that there was nothing to release.
+			if take("c") != "OK" || take("c") != "" || remove("c") != "1" || remove("c") != "0" {
+				t.Error("asking again after a lost reply succeeds")
+			}
+		})
 	}
 }
