@@ -45,6 +45,8 @@ var checks = []struct {
 	{"queue", "ANY_PROCESS", true},
 	{"queue", "NO_SCAN", true},
 	{"queue", "DROPPED", true},
+	{"queue", "BY_CLIENT", false},
+	{"queue", "BY_CLIENT_NO_POLL", true},
 }
 
 // few are the checks of "go test ./...", which leaves out the others, see [testenv.Whole].

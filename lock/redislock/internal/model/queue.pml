@@ -17,10 +17,18 @@
  * or a waiter gives up (unless several processes have died). A reservation passes at
  * any time, also before anybody heard of it.
  *
+ * With BY_CLIENT, Redis refuses to publish hints within a script. The process whose
+ * request the script served publishes them afterwards, unless it dies before that: then
+ * the waiters wait for their next poll.
+ *
  * Each of these, defined with -D, spoils the protocol, and one of the two fails:
  * NO_TIMER, NO_ROLL_CALL, NO_NEW_ASK, ONLY_HEAD, ANY_PROCESS, NO_SCAN,
- * DROPPED.
+ * DROPPED, BY_CLIENT_NO_POLL.
  */
+
+#ifdef BY_CLIENT_NO_POLL
+#define BY_CLIENT
+#endif
 
 #ifdef NO_ROLL_CALL
 #define WAITERS 4 /* two dead and two that live */
@@ -62,6 +70,16 @@ bool askHint[WAITERS];
 bool laterHint[WAITERS];
 bool allHint[PROCESSES];
 
+#ifdef BY_CLIENT
+/* Messages that a script leaves to the process that called it. */
+bool askOut[WAITERS];
+bool laterOut[WAITERS];
+bool allOut[PROCESSES];
+#define post(now, out, is) out = out || is
+#else
+#define post(now, out, is) now = now || is
+#endif
+
 byte faults = FAULTS;
 byte wasted; /* reservations for dead waiters */
 byte w1, w2; /* for loops; 0 between steps */
@@ -90,7 +108,7 @@ inline rollCall() {
 	w1 = 0;
 	do
 	:: w1 < WAITERS ->
-		allHint[process[w1]] = allHint[process[w1]] || queued[w1] && live(w1);
+		post(allHint[process[w1]], allOut[process[w1]], queued[w1] && live(w1));
 		queued[w1] = false;
 		w1++
 	:: else -> break
@@ -174,7 +192,7 @@ inline tellLater(first) {
 	w2 = NOBODY;
 #endif
 	if
-	:: w2 < NOBODY -> laterHint[w2] = hears(w2)
+	:: w2 < NOBODY -> post(laterHint[w2], laterOut[w2], hears(w2))
 	:: else
 	fi;
 	w2 = 0
@@ -202,7 +220,7 @@ inline pass(by) {
 		queued[w1] = false; lock = held; owner = w1; reply[w1] = granted
 	:: somebody && w1 < WAITERS ->
 		lock = reserved; owner = w1;
-		askHint[w1] = hears(w1);
+		post(askHint[w1], askOut[w1], hears(w1));
 		tellLater(w1)
 	fi;
 	w1 = 0
@@ -275,6 +293,11 @@ end:	do
 		laterHint[me] = false;
 		timer[me] = (lock == reserved -> current : due)
 	   }
+#ifdef BY_CLIENT
+	/* The hint for it is published. */
+	:: atomic { askOut[me] -> askOut[me] = false; askHint[me] = askHint[me] || hears(me) }
+	:: atomic { laterOut[me] -> laterOut[me] = false; laterHint[me] = laterHint[me] || hears(me) }
+#endif
 	/* It releases, or gives up. */
 	:: atomic { state[me] == holding -> state[me] = done; doRelease(me) }
 	:: atomic {
@@ -300,6 +323,9 @@ end:	do
 		od;
 		w = 0
 	   }
+#ifdef BY_CLIENT
+	:: atomic { allOut[p] -> allOut[p] = false; allHint[p] = allHint[p] || !dead[p] }
+#endif
 	od
 }
 
@@ -358,6 +384,28 @@ proctype world() {
 #endif
 		p = 0; w = 0
 	   }
+#ifdef BY_CLIENT
+	/* A process dies before it publishes the rest of its hints. Later the waiters poll. */
+	:: atomic {
+		faults > 0 ->
+		w = 0;
+		do
+		:: w < WAITERS ->
+			askOut[w] = false; laterOut[w] = false;
+#ifndef BY_CLIENT_NO_POLL
+			askHint[w] = hears(w);
+#endif
+			w++
+		:: else -> break
+		od;
+		do
+		:: p < PROCESSES -> allOut[p] = false; p++
+		:: else -> break
+		od;
+		faults--;
+		p = 0; w = 0
+	   }
+#endif
 	:: atomic { faults > 0 -> faults = 0 } /* no more of these */
 	:: timeout -> break
 	od;
