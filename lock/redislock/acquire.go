@@ -89,6 +89,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			// The pauses of waiters are random, so that they do not all ask at once. The pause
 			// is a little longer than a.wait, which Redis rounds to milliseconds.
 			sleep = min(r.ttl/6, time.Second)
+			if r.l.queue.polls.Load() {
+				sleep = pollTime / 2
+			}
 			sleep = min(backoff.Between(sleep, 2*sleep), a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
 		// A Redis whose memory is full refuses newcomers; waiters keep waiting.
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:

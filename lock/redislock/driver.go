@@ -20,6 +20,8 @@ type Driver interface {
 	EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error)
 	// Eval must do what EvalSHA does, but must send the text of the script.
 	Eval(ctx context.Context, text string, keys, args []string) (string, error)
+	// Publish must publish a message on a channel. Its error is as that of EvalSHA.
+	Publish(ctx context.Context, channel, message string) error
 	// Subscribe must subscribe to a channel, and call ready when the subscription has begun. It
 	// must then call message for every message on the channel. When ctx ends or the connection
 	// breaks, it must return an error.
@@ -90,6 +92,11 @@ func (d *rueidisDriver) Eval(ctx context.Context, text string, keys, args []stri
 	return d.do(ctx, d.client.B().Eval().Script(text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
 }
 
+func (d *rueidisDriver) Publish(ctx context.Context, channel, message string) error {
+	_, err := d.do(ctx, d.client.B().Publish().Channel(channel).Message(message).Build())
+	return err
+}
+
 // do sends a request. Requests that are under way at the same time share one connection,
 // which goroutines of the client read and write. After that has happened once, a request that
 // is alone uses another connection, on which it reads and writes itself, if Open made the
@@ -132,7 +139,7 @@ func textOf(result rueidis.RedisResult) (string, error) {
 
 func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
-		if s.Kind == "subscribe" {
+		if s.Count > 0 {
 			ready()
 		}
 	})

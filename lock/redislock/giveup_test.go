@@ -97,6 +97,8 @@ func (d *lossy) EvalSHA(context.Context, string, []string, []string) (string, er
 	return "", errors.New("no reply")
 }
 
+func (d *lossy) Publish(context.Context, string, string) error { return errors.New("no reply") }
+
 func (d *lossy) Info(context.Context) map[string]string { return nil }
 
 // A call that gives up may have got the lock by a request whose reply was lost. It asks

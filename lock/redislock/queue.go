@@ -3,10 +3,12 @@ package redislock
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
@@ -24,6 +26,8 @@ type queue struct {
 	started bool                // subscribe is running
 	up      bool                // the subscription receives messages
 	err     error               // why the last subscription ended
+	refused sync.Once           // Warn was called because Redis refuses hints
+	polls   atomic.Bool         // Redis refuses hints, so waiters ask often
 	changed chan struct{}       // closed when up or err changes
 }
 
@@ -122,6 +126,52 @@ func (q *queue) deliver(message string) {
 	}
 }
 
+// hintAll publishes, in the background, the hints that Redis did not let a script publish. They
+// follow the reply of the script, which hintAll returns without them. If this process dies
+// before they are published, the waiters wait for their next poll.
+func (l *Locker) hintAll(reply string) string {
+	reply, untold, found := strings.Cut(reply, "\n")
+	if found {
+		l.calls.Go(func() {
+			for hint := range strings.Lines(untold) {
+				channel, message, _ := strings.Cut(strings.TrimSuffix(hint, "\n"), " ")
+				if err := publish(context.Background(), l.driver, channel, message); l.refuses(err) || err != nil {
+					return
+				}
+			}
+		})
+	}
+	return reply
+}
+
+// publish publishes a message on a channel.
+func publish(ctx context.Context, d Driver, channel, message string) error {
+	ctx, cancel := context.WithTimeout(ctx, maxTry)
+	defer cancel()
+	return d.Publish(ctx, channel, message)
+}
+
+// pollTime is the longest pause of waiters that get no hints. It is shorter than a reservation,
+// so that they get the lock in their order all the same.
+const pollTime = 100 * time.Millisecond
+
+// refuses reports whether err says that Redis refuses to publish hints or to subscribe to them.
+// Waiters then poll, and the first time Options.Warn is called.
+func (l *Locker) refuses(err error) bool {
+	if code(err) == "" || !permanent(err) {
+		return false
+	}
+	l.queue.polls.Store(true)
+	l.queue.refused.Do(func() {
+		remedy := "allow PUBLISH and SUBSCRIBE"
+		if code(err) == "NOPERM" {
+			remedy = "for the user of the URL, run: ACL SETUSER USER +publish +subscribe +unsubscribe &" + l.channel[:strings.LastIndexByte(l.channel, ':')] + ":*"
+		}
+		l.warn(fmt.Errorf("redislock: Redis refuses messages to waiters (%w): each waiter asks for the lock every %v to %v instead, and waiters of other programs may get it up to 2s late; %s", err, pollTime/2, pollTime, remedy))
+	})
+	return true
+}
+
 // listen starts the subscription and waits until it receives messages. If Redis does not
 // answer within maxTry, listen returns nil: the subscription is tried again and again.
 func (l *Locker) listen(ctx context.Context) error {
@@ -134,7 +184,7 @@ func (l *Locker) listen(ctx context.Context) error {
 		}
 		l.queue.mu.Unlock()
 		switch {
-		case up:
+		case up, l.refuses(err):
 			return nil
 		case err != nil && permanent(err):
 			return err

@@ -110,7 +110,8 @@ type Options struct {
 
 	// Warn is called while the Locker is created, once for each node of Redis that is a
 	// read-only replica, or whose settings let it drop keys when its memory is full. Nodes that
-	// do not answer within 100 ms are not checked. Default: a warning in the log of
+	// do not answer within 100 ms are not checked. Warn is also called once, then or later, if
+	// Redis refuses the messages that wake waiters. Default: a warning in the log of
 	// [slog.Default].
 	Warn func(error)
 }
@@ -255,6 +256,7 @@ const inspectTime = 100 * time.Millisecond
 func (l *Locker) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
+	l.refuses(publish(ctx, l.driver, l.channel, "")) // nobody listens yet
 	for addr, text := range l.driver.Info(ctx) {
 		info := parseInfo(text)
 		switch replica, clustered := info["role"] == "slave", info["cluster_enabled"] == "1"; {

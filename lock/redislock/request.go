@@ -89,6 +89,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
+	reply = r.l.hintAll(reply)
 	fence, granted := strings.CutPrefix(reply, "granted ")
 	if granted {
 		a.fence, err = strconv.ParseUint(fence, 10, 64)
@@ -199,6 +200,7 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 		var reply string
 		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript(), r.keys, args)
 		if err == nil {
+			reply = r.l.hintAll(reply)
 			if reply == "passed" {
 				r.l.see(passed.fence)
 				next.passed.Store(passed)

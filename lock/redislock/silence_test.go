@@ -33,6 +33,11 @@ func (d *falling) Subscribe(ctx context.Context, _ string, _ func(), _ func(stri
 	return ctx.Err()
 }
 
+func (d *falling) Publish(ctx context.Context, _, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func (d *falling) Info(context.Context) map[string]string { return nil }
 
 // A call that waits tells once that Redis does not answer, before its first answer, while

@@ -12,6 +12,7 @@
 --   "nonce"                             the owner has the lock, with the fence guess
 --   "nonce granted fence"               the owner has the lock, with another fence
 --   "nonce refused wait ticket value"   the owner must ask again after wait milliseconds
+-- Hints that Redis did not let the script publish follow "granted fence", see prelude.lua.
 --
 -- Asking twice is harmless: an owner that has the lock is told so again, and a waiter keeps
 -- its ticket.
@@ -105,9 +106,9 @@ if passed then
     local channel = channel_of(member)
     if not told[channel] then
       told[channel] = true
-      redis.call('PUBLISH', channel, 'all ' .. KEYS[1])
+      hint(channel, 'all ' .. KEYS[1])
     end
   end
   redis.call('DEL', KEYS[2])
 end
-return nonce .. ' granted ' .. fence
+return nonce .. ' granted ' .. fence .. untold

@@ -66,6 +66,16 @@ local function channel_of(waiter)
   return string.match(waiter, '^%S*')
 end
 
+-- hint publishes a message for waiters. Some servers refuse that within a script: untold then
+-- has a line "channel message" for the client to publish, after a line break.
+local untold = ''
+local function hint(channel, message)
+  local reply = redis.pcall('PUBLISH', channel, message)
+  if type(reply) == 'table' then -- an error
+    untold = untold .. '\n' .. channel .. ' ' .. message
+  end
+end
+
 -- set writes the lock even if the memory of Redis is full. Redis then refuses a write that
 -- needs memory, but only if it is the first write of a script: PEXPIRE needs no memory.
 local function set(value, ttl)

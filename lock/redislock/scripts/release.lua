@@ -10,9 +10,11 @@
 --   new         the value of the lock once successor has it
 --   life        the ttl of successor
 -- Returns
---   "nonce"         the owner had the lock
+--   "nonce", or "nonce 1"
+--                   the owner had the lock
 --   "nonce passed"  the owner had the lock, and successor has it now
 --   "nonce 0"       the owner did not have the lock
+-- Hints that Redis did not let the script publish follow the 0 or 1, see prelude.lua.
 --
 -- If the first waiter is not successor, the lock is reserved for the first waiter, which gets
 -- a hint to ask. The first waiter may be dead, so a waiter of another process gets a hint to
@@ -46,7 +48,7 @@ local function tell_later(first)
     if channel_of(other) == channel_of(first) then
       return false
     end
-    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. reservation)
+    hint(channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. reservation)
     return true
   end
   local last, before = last_heard(heard)
@@ -79,9 +81,9 @@ if not had and reserved(rest) ~= owner then
   if first then
     tell_later(first) -- the hint may have gone to the waiter that leaves
   end
-  return nonce .. ' 0'
+  return nonce .. ' 0' .. untold
 end
-local reply = had and nonce or nonce .. ' 0'
+local reply = nonce .. (had and ' 1' or ' 0')
 
 local first = heard and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
 if not first then
@@ -94,6 +96,6 @@ end
 
 local channel, waiter = string.match(first, '^(%S+) (%S+)$')
 set(fence .. ' ! ' .. waiter .. ' ' .. ttl, ttl)
-redis.call('PUBLISH', channel, 'ask ' .. waiter)
+hint(channel, 'ask ' .. waiter)
 tell_later(first)
-return reply
+return reply .. untold
