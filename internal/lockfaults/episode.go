@@ -2,6 +2,8 @@ package lockfaults
 
 import (
 	"cmp"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -53,6 +55,17 @@ const (
 // once.
 func (e Episode) Run(t testing.TB, s Subject) Outcome {
 	t.Helper()
+	return e.run(t, s, false)
+}
+
+// Attack is Run, but stops workers at random during the fault and after it, for up to 1.5 TTL.
+func (e Episode) Attack(t testing.TB, s Subject) Outcome {
+	t.Helper()
+	return e.run(t, s, true)
+}
+
+func (e Episode) run(t testing.TB, s Subject, attack bool) Outcome {
+	t.Helper()
 	l := &lab{t: t, subject: s, ttl: TTL, changed: make(chan struct{})}
 	stalls := watchStalls()
 	scene := e.open(l)
@@ -84,6 +97,10 @@ func (e Episode) Run(t testing.TB, s Subject) Outcome {
 		time.Sleep(TTL / 2)
 	}
 
+	attacked := func() int { return 0 }
+	if attack {
+		attacked = l.attack()
+	}
 	began := time.Now()
 	scene.begin()
 	begun := time.Now()
@@ -100,9 +117,10 @@ func (e Episode) Run(t testing.TB, s Subject) Outcome {
 
 	end := over.Add(episodeLimit)
 	free := l.afterwards(s, over, end, holder, owner)
+	stops := attacked()
 	l.stop()
 	o := l.outcome(s, e, over, free)
-	o.Lasted, o.Stall = over.Sub(began), stalls()
+	o.Lasted, o.Stall, o.Stops = over.Sub(began), stalls(), stops
 	return o
 }
 
@@ -118,28 +136,57 @@ func (l *lab) connected(name, url string, o order) *worker {
 func (l *lab) afterwards(s Subject, over, end time.Time, holder, owner *worker) (free map[string]time.Time) {
 	free = make(map[string]time.Time)
 	served := func(match func(event) bool) { l.within(time.Until(end), match) }
-	if s.Runs {
-		served(func(e event) bool { return e.Lock == ledLock && e.Kind == wrote && e.From.After(over) })
-	}
-	time.Sleep(time.Until(over.Add(TTL / 2)))
-	for lock, w := range map[string]*worker{keptLock: holder, sharedLock: owner, ledLock: l.leader()} {
+	release := func(lock string, w *worker) {
 		if w != nil {
 			free[lock] = time.Now()
 			w.stdin.Close()
 		}
 	}
+	time.Sleep(time.Until(over.Add(TTL / 2)))
+	release(keptLock, holder)
+	release(sharedLock, owner)
 	for _, name := range []string{"patient waiter", "waiter", "caller", "newcomer"} {
 		served(is(name, acquired))
 	}
-	if s.Runs {
-		served(func(e event) bool {
-			return e.Lock == ledLock && e.Kind == acquired && e.From.Before(free[ledLock]) && e.To.After(free[ledLock])
-		})
-		for _, name := range []string{"runner", "once 1", "once 2"} {
-			served(is(name, returned))
-		}
+	if !s.Runs {
+		return free
 	}
+	for _, name := range []string{"runner", "once 1", "once 2"} {
+		served(is(name, returned))
+	}
+	served(func(e event) bool { return e.Lock == ledLock && e.Kind == wrote && e.From.After(over) })
+	release(ledLock, l.leader())
+	served(func(e event) bool { return e.Lock == ledLock && e.Kind == acquired && e.To.After(free[ledLock]) })
 	return free
+}
+
+// attack stops workers at random, one at a time, until the function that it returns is called.
+// That function returns how often.
+func (l *lab) attack() (end func() int) {
+	victims := slices.Clone(l.workers)
+	stop, stops := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				stops <- n
+				return
+			case <-time.After(rand.N(TTL / 10)):
+			}
+			w := victims[rand.IntN(len(victims))]
+			from := time.Now()
+			if w.cmd.Process.Signal(stopSignal) != nil {
+				continue // it has ended
+			}
+			time.Sleep(rand.N(3 * TTL / 2))
+			l.stopped = append(l.stopped, span{w.name, from, time.Now()})
+			_ = w.cmd.Process.Signal(continueSignal)
+		}
+	}()
+	return func() int {
+		close(stop)
+		return <-stops
+	}
 }
 
 // leader returns the worker that led last, or nil.

@@ -112,7 +112,7 @@ func loading(l *lab) scene {
 	s.CLI("EVAL", "for i = 1, 1000 do redis.call('SET', 'filler:' .. i, string.rep('x', 2048)) end", "0")
 	return scene{url: s.URL(), begin: s.Reload, end: func() {
 		s.CLI("CONFIG", "SET", "key-load-delay", "0")
-		s.Await("loading:0", "INFO", "persistence")
+		s.Await("PONG", "PING")
 		s.CLI("EVAL", "for i = 1, 1000 do redis.call('DEL', 'filler:' .. i) end", "0")
 	}}
 }

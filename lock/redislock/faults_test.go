@@ -48,3 +48,15 @@ func TestEpisodes(t *testing.T) {
 		})
 	}
 }
+
+// A failover behind one name, while holders are stopped at random.
+func TestAttackedEpisode(t *testing.T) {
+	testenv.Long(t, "takes seconds")
+	t.Parallel()
+	e := lockfaults.Episodes()[0]
+	for range testenv.Rounds(1, 200) {
+		o := e.Attack(t, lockfaults.Own())
+		t.Logf("%+v", o)
+		e.CheckAttack(t, o)
+	}
+}
