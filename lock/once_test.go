@@ -178,7 +178,7 @@ func TestOnceEndsWithCtx(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want Canceled", err)
 		}
-		want := "2000-01-01T00:00:00Z done code 0; 2000-01-01T01:00:00Z done code 0; 2000-01-01T02:00:00Z missed; "
+		want := "2000-01-01T00:00:00Z done code 0; 2000-01-01T01:00:00Z done code 0; 2000-01-01T02:00:00Z missed; 2000-01-01T03:00:00Z due; "
 		if got := runs(t, p); got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}

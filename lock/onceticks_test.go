@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -124,6 +125,48 @@ func TestOncePerTick(t *testing.T) {
 	}
 }
 
+// A tick is due from its time on, while a call would be for it and nobody has begun it. Then it
+// is missed.
+func TestRunsShowsWhatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it begins at midnight
+		p, s := openBackend(&backend{}), lock.EverySchedule(time.Hour)
+		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		const first, next = "2000-01-01T00:00:00Z done code 0; ", "2000-01-01T01:00:00Z "
+		midnight := time.Now().Truncate(time.Hour)
+		for _, test := range []struct {
+			at   time.Duration
+			want string
+		}{
+			{2 * time.Second, first},
+			{time.Hour - 1, first},
+			{time.Hour, first + next + "due; "},
+			{time.Hour + 24*time.Minute, first + next + "due; "},
+			{time.Hour + 36*time.Minute, first + next + "missed; "},
+		} {
+			time.Sleep(time.Until(midnight.Add(test.at)))
+			if got := runs(t, p); got != test.want {
+				t.Errorf("after %v: %s, want %s", test.at, got, test.want)
+			}
+		}
+		time.Sleep(24 * time.Minute)
+		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := runs(t, p), first+next+"missed; 2000-01-01T02:00:00Z done code 0; "; got != want {
+			t.Errorf("after a run: %s, want %s", got, want)
+		}
+		if _, err := once(t, p, lock.KeySchedule("x"), nil, lock.OnceOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if got := runs(t, p); strings.Contains(got, "due") { // a key is never due
+			t.Errorf("after a key: %s", got)
+		}
+	})
+}
+
 // Ticks at which no host called are missed. They are run only with CatchUp, the last
 // ones, oldest first.
 func TestOnceCatchesUp(t *testing.T) {
@@ -148,8 +191,8 @@ func TestOnceCatchesUp(t *testing.T) {
 		}
 		time.Sleep(1000 * time.Hour)
 		all, err := lock.Runs(t.Context(), p, "job")
-		if err != nil || len(all) != 5+16 || all[5].Outcome != lock.OutcomeMissed {
-			t.Errorf("%d runs, %v; want 5 and the last 16 that were missed", len(all), err)
+		if err != nil || len(all) != 5+16+1 || all[5].Outcome != lock.OutcomeMissed || all[5+16].Outcome != lock.OutcomeDue {
+			t.Errorf("%d runs, %v; want 5, the last 16 that were missed, and the one that is due", len(all), err)
 		}
 		for range 30 { // the record stays small
 			time.Sleep(time.Hour)

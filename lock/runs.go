@@ -37,14 +37,15 @@ const (
 	OutcomeFailed  Outcome = "failed"  // the function returned an error, or the command failed
 	OutcomeDied    Outcome = "died"    // the holder died, or lost the lock, before it recorded an outcome
 	OutcomeMissed  Outcome = "missed"  // no host began it in time
+	OutcomeDue     Outcome = "due"     // no host has begun it yet, and a call would still be for it
 )
 
-// Run describes the last attempt to run a tick, or says that the tick was missed.
+// Run describes the last attempt to run a tick, or says that the tick was missed or is due.
 type Run struct {
 	Tick    Tick
 	Outcome Outcome
-	// Attempt is the number of this attempt, from 1. If the tick was missed, this field and
-	// all below are zero.
+	// Attempt is the number of this attempt, from 1. If the tick was missed or is due, this
+	// field and all below are zero.
 	Attempt int
 	// Owner and Fence are those of the lease under which the attempt ran.
 	Owner Owner
@@ -202,7 +203,8 @@ func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, 
 
 // Runs returns the recorded runs of [Once] with this name. The runs of up to 16 keys come first,
 // in the order of their first attempts. Ticks follow, oldest first: up to 16 that were begun
-// and up to 16 that were missed. Runs returns nil if nothing is recorded, and after an error.
+// and up to 16 that were missed, and the tick that is due, if nobody has begun it. Runs returns
+// nil if nothing is recorded, and after an error.
 func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	before, _, err := readRecord(ctx, l, name)
 	if err != nil {
@@ -232,6 +234,8 @@ func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	tick, err := s.at(now)
 	if err != nil { // between two ticks
 		tick.Time = s.before(now)
+	} else if tick.Key == "" && !tick.Time.After(now) && !r.forgot(tick) && r.find(tick) == nil {
+		all = append(all, Run{Tick: tick, Outcome: OutcomeDue})
 	}
 	for _, t := range r.missed(s, tick, maxRuns) {
 		all = append(all, Run{Tick: t, Outcome: OutcomeMissed})

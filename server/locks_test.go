@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -53,6 +54,7 @@ func TestLocks(t *testing.T) {
 	for path, want := range map[string]string{"/locks": "./report.sh", "/": "2 waiting", "/locks?q=REPORT": "nightly-report", "/locks?q=nightly": "<td>2</td>"} {
 		await(t, path, func() bool { return strings.Contains(r.get(t, path, "Accept", "text/html").body, want) })
 	}
+	await(t, "a held lock in the metrics", func() bool { return metric(t, r, "oid_locks_held") == 1 })
 	if page := r.get(t, "/locks?q=other", "Accept", "text/html").body; !strings.Contains(page, "No lock is held") {
 		t.Error("the search shows a lock without the text")
 	}
@@ -66,6 +68,7 @@ func TestLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the end of the lock", func() bool { return r.get(t, "/v1/locks/nightly-report").status == 404 })
+	await(t, "no held lock in the metrics", func() bool { return metric(t, r, "oid_locks_held") == 0 })
 	wantProblem(t, r.get(t, "/v1/locks/nightly-report"), 404, `lock \"nightly-report\": nobody holds this lock or waits for it`)
 }
 
@@ -102,6 +105,9 @@ func TestWithoutLocks(t *testing.T) {
 	r = serve(t, server.Options{OpenLocks: func(context.Context) (lock.Locker, error) { return nil, errors.New("secret address") }})
 	got := r.get(t, "/v1/locks")
 	wantProblem(t, got, 503, "does not answer")
+	if n := metric(t, r, "oid_locks_held"); !math.IsNaN(n) {
+		t.Errorf("oid_locks_held %v although the backend does not answer, want NaN", n)
+	}
 	if strings.Contains(got.body, "secret") {
 		t.Errorf("the client is told %s", got.body)
 	}

@@ -75,3 +75,11 @@ func (s *Server) aliveNow() float64 {
 	}
 	return math.NaN()
 }
+
+// heldNow returns the number of locks that are held, or NaN if their backend does not answer.
+func (s *Server) heldNow() float64 {
+	if o := s.overview(context.Background()); o.LocksKnown {
+		return float64(len(o.Locks))
+	}
+	return math.NaN()
+}

@@ -111,6 +111,9 @@ func New(o *Options) (*Server, error) {
 	s.metrics.gauge("oid_generator_ahead_seconds", "How far the time in the last id is ahead of the clock.",
 		func() float64 { return s.backend.generator().Lead().Seconds() })
 	s.metrics.gauge("oid_processes_alive", "Processes that are alive, an estimate beyond 1,000; NaN if the store does not answer.", s.aliveNow)
+	if opts.OpenLocks != nil {
+		s.metrics.gauge("oid_locks_held", "Locks that are held; NaN if their backend does not answer.", s.heldNow)
+	}
 	s.metrics.gauge("oid_memory_taken_bytes", "Memory that requests and uploads take, as the server estimates it.",
 		func() float64 { return float64(s.door.MemoryInUse()) })
 	rows := s.routes()

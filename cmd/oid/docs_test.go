@@ -90,11 +90,12 @@ var unchecked = map[string]string{
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":              "a line of a crontab",
 	"docs/how-to/cron-on-three-hosts.md: text: * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report":                                             "a line of a crontab; TestLockSkipped has its flags",
 	"docs/zh-CN/cron-on-three-hosts.md: text: * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report":                                              "a line of a crontab; TestLockSkipped has its flags",
-	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":               "a line of a crontab",
-	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                                        "TestAPIPage runs it",
-	"lock/redislock/internal/model/README.md: sh: cd lock/redislock/internal/model":                                                                                  "takes minutes; the test of lock/redislock/internal/model runs it",
-	"docs/how-to/after-a-snapshot.md: sh: chmod a+r /dev/vmclock0":                                                                                                   "needs a virtual machine with the device",
-	"docs/how-to/after-a-snapshot.md: console: $ cd oid/examples/verify && go build -o verify .":                                                                     "needs CRIU: TestVerifyAdapters",
+	"docs/how-to/watch-locks.md: text: * * * * *  cd /var/lib/prometheus/node-exporter && oid lock --status --format prometheus report backup --locks redis://redis:6379 >oid.new && mv oid.new oid.prom": "TestWatchLocksCrontab runs it",
+	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":                                                    "a line of a crontab",
+	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                    "TestAPIPage runs it",
+	"lock/redislock/internal/model/README.md: sh: cd lock/redislock/internal/model":              "takes minutes; the test of lock/redislock/internal/model runs it",
+	"docs/how-to/after-a-snapshot.md: sh: chmod a+r /dev/vmclock0":                               "needs a virtual machine with the device",
+	"docs/how-to/after-a-snapshot.md: console: $ cd oid/examples/verify && go build -o verify .": "needs CRIU: TestVerifyAdapters",
 }
 
 // readDocuments returns the texts of all documents by their paths.

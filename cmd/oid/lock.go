@@ -98,8 +98,15 @@ type lockCommand struct {
 	options      lockOptions
 	status, list bool
 	asJSON       jsonFlag
+	format       string
 	zone         zone
 }
+
+// The values of --format.
+const (
+	formatText       = "text"
+	formatPrometheus = "prometheus"
+)
 
 func newLockCommand(std streams) *cobra.Command {
 	c := &lockCommand{std: std}
@@ -126,6 +133,7 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the locks NAME..., and their ticks")
 	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
 	c.asJSON.addFlag(cmd, jsonObjects)
+	stringForms([]string{formatText, formatPrometheus}).addFlag(cmd, &c.format, "format", formatText, "with --status, write this `FORMAT`")
 	c.zone.addFlag(cmd)
 	return cmd
 }
@@ -190,6 +198,8 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 		return exitError{exitNotFound, errors.New("the command after -- is empty, as if from a variable that is not set; write oid lock NAME -- COMMAND")}
 	case bool(c.asJSON) && len(command) > 0:
 		return usagef("--json works only with --status or --list: a command that runs under a lock prints its own output")
+	case c.format == formatPrometheus && (!c.status || bool(c.asJSON)):
+		return usagef("--format prometheus needs --status NAME, without --json")
 	case show && cmd.Flags().Changed("once"):
 		return usagef("--once needs a command; to see the ticks, write oid lock --status NAME without --once")
 	case !cmd.Flags().Changed("slots"):

@@ -56,7 +56,8 @@ missed too. With --catch-up N, oid runs the last N missed ticks before the tick 
 call; N is at most 16.
 
 oid remembers the last 16 ticks and the last 16 keys of each lock. --status shows them, and
-the ticks that were missed. An older key runs again.
+the ticks that were missed or are due. An older key runs again. With --format prometheus,
+--status writes them as metrics, for the textfile collector of node_exporter.
 
 This is not "exactly once". A host may die when its command has done its work and that is
 not yet recorded. A server that loses its data, as Redis without persistence does, forgets

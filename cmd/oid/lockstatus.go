@@ -26,16 +26,21 @@ func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, n
 		return err
 	}
 	defer l.Close()
+	var named []lockDetails
 	for _, name := range names {
 		d, err := lockDetailsOf(ctx, l, name)
-		if d.of = c.options.slots; err == nil {
+		if d.of = c.options.slots; err == nil && c.format == formatText {
 			err = d.show(c.std, c.asJSON, &c.zone)
 		}
 		if err != nil {
 			return err
 		}
+		named = append(named, d)
 	}
-	if len(names) > 0 {
+	switch {
+	case c.format == formatPrometheus:
+		return writeLockMetrics(c.std.out, named)
+	case len(names) > 0:
 		return nil
 	}
 	all, err := l.List(ctx)

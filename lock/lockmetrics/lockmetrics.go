@@ -47,11 +47,9 @@ const Other = "{other}"
 func New(r prometheus.Registerer, o *Options) func(lock.Event) {
 	m := &metrics{options: *cmp.Or(o, &Options{}), labels: make(map[string]bool)}
 	m.options.MaxLabels = cmp.Or(m.options.MaxLabels, 100)
-	for _, c := range counters {
-		m.counters = append(m.counters, register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: c.name, Help: c.help}, label)))
-	}
-	m.wait = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_wait_seconds", Help: "Time from a call until its lease began.", Buckets: seconds}, label))
-	m.hold = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_hold_seconds", Help: "Time from the beginning of a lease until it was released or lost.", Buckets: seconds}, label))
+	m.events = register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: "oid_lock_events_total", Help: "Events of locks, by their kind."}, []string{"lock", "event"}))
+	m.wait = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_wait_seconds", Help: "Time from a call until its lease began.", Buckets: seconds}, []string{"lock"}))
+	m.hold = register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_lock_hold_seconds", Help: "Time from the beginning of a lease until it was released or lost.", Buckets: seconds}, []string{"lock"}))
 	return m.count
 }
 
@@ -66,37 +64,19 @@ func register[C prometheus.Collector](r prometheus.Registerer, c C) C {
 	return c
 }
 
-var label = []string{"lock"}
-
 // seconds are the buckets of the histograms, from one request to a day.
 var seconds = []float64{.001, .005, .025, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400}
 
-// counters are the metrics that count events: those of one kind, with an error for which about
-// is true.
-var counters = []struct {
-	name, help string
-	kind       lock.EventKind
-	about      func(error) bool
-}{
-	{"oid_lock_acquired_total", "Leases that began.", lock.EventAcquired, always},
-	{"oid_lock_waited_total", "Calls that had to wait because somebody else held the lock.", lock.EventWaiting, always},
-	{"oid_lock_refused_total", "Calls that ended without a lease because somebody else held the lock.", lock.EventFailed, held},
-	{"oid_lock_errors_total", "Calls that ended without a lease for another reason, such as a backend that did not answer.", lock.EventFailed, notHeld},
-	{"oid_lock_unanswered_total", "Times that the backend stopped answering a waiting call.", lock.EventUnanswered, always},
-	{"oid_lock_renewed_late_total", "Renewals that succeeded after others had failed.", lock.EventRenewedLate, always},
-	{"oid_lock_lost_total", "Leases that ended before they were released.", lock.EventLost, always},
-	{"oid_lock_release_errors_total", "Releases that failed; the lock may stay held until its TTL has passed.", lock.EventReleased, failed},
-}
-
-func always(error) bool      { return true }
-func failed(err error) bool  { return err != nil }
-func held(err error) bool    { return errors.Is(err, lock.ErrHeld) }
-func notHeld(err error) bool { return !held(err) }
+// events are the values of the label "event" that each lock has from its first event on,
+// because Prometheus does not see the increase of a counter that begins with 1. They are the
+// kinds of events, "refused" for EventFailed if somebody else held the lock, and
+// "release-failed" for EventReleased with an error.
+var events = []string{"waiting", "unanswered", "refused", "failed", "acquired", "renewed-late", "lost", "released", "release-failed"}
 
 // metrics count the events of one call of [New].
 type metrics struct {
 	options    Options
-	counters   []*prometheus.CounterVec // in the order of the variable counters
+	events     *prometheus.CounterVec
 	wait, hold *prometheus.HistogramVec
 
 	mu     sync.Mutex
@@ -104,20 +84,23 @@ type metrics struct {
 }
 
 func (m *metrics) count(e lock.Event) {
-	label := m.label(e.Name)
-	for i, c := range counters {
-		counter := m.counters[i].WithLabelValues(label) // 0 from the first event of the lock on
-		if c.kind == e.Kind && c.about(e.Err) {
-			counter.Inc()
-		}
+	label, event := m.label(e.Name), string(e.Kind)
+	for _, event := range events {
+		m.events.WithLabelValues(label, event)
 	}
 	wait, hold := m.wait.WithLabelValues(label), m.hold.WithLabelValues(label)
-	switch e.Kind {
-	case lock.EventAcquired:
+	switch {
+	case e.Kind == lock.EventAcquired:
 		wait.Observe(e.Took.Seconds())
-	case lock.EventLost, lock.EventReleased:
+	case e.Kind == lock.EventLost, e.Kind == lock.EventReleased:
 		hold.Observe(e.Took.Seconds())
+		if e.Kind == lock.EventReleased && e.Err != nil {
+			event = "release-failed"
+		}
+	case e.Kind == lock.EventFailed && errors.Is(e.Err, lock.ErrHeld):
+		event = "refused"
 	}
+	m.events.WithLabelValues(label, event).Inc()
 }
 
 // label returns the label value of a lock.

@@ -26,7 +26,7 @@ type LockStatus struct {
 type Run struct {
 	Tick     time.Time   `json:"tick,omitzero" doc:"When the schedule made the run due. Absent if the run was named by a key."`
 	Key      string      `json:"key,omitempty" doc:"The key that names the run. Absent if a schedule made it due."`
-	Outcome  string      `json:"outcome" enum:"running,done,failed,died,missed" doc:"How the run ended. running: it has not ended. died: the process that ran it died, or lost the lock, before it recorded an outcome. missed: no host began the run in time; then all further fields are absent."`
+	Outcome  string      `json:"outcome" enum:"running,done,failed,died,missed,due" doc:"How the run ended. running: it has not ended. died: the process that ran it died, or lost the lock, before it recorded an outcome. missed: no host began the run in time. due: no host has begun the run yet. After missed or due all further fields are absent."`
 	Attempt  int         `json:"attempt,omitempty" doc:"How many times the run was started."`
 	Host     string      `json:"host,omitempty" doc:"Name of the host that made the latest attempt; absent if it is not known."`
 	GPID     string      `json:"gpid,omitempty" doc:"GPID of the process that made the latest attempt."`
