@@ -212,7 +212,7 @@ bench: bench-ids bench-store bench-registry bench-lock bench-census bench-serve
 bench-ids bench-store bench-registry bench-census bench-serve: bench-%:
 	cd bench && go run ./$* -o ../docs/benchmarks.md
 bench-lock:
-	cd bench/lock && go test -run TestSpeed -timeout 60m -args -o ../../docs/benchmarks.md
+	cd bench/lock && go test -run "TestSpeed|TestStart" -timeout 60m -args -o ../../docs/benchmarks.md
 	cd bench/lock && go test -run "TestFaults|TestEpisodes" -timeout 90m -parallel 8 -args -o ../../docs/lock-faults.md
 
 # One fuzz test at a time is what go test can do.

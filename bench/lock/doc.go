@@ -3,7 +3,7 @@
 // PostgreSQL behaves under faults. It needs redis-server, redis-cli and PostgreSQL.
 //
 //	go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
-//	go test -run TestSpeed -timeout 30m -args -o ../../docs/benchmarks.md
+//	go test -run "Test(Speed|Start)" -timeout 30m -args -o ../../docs/benchmarks.md
 //
 // It is a module of its own, and its go.mod is not tidied: "go mod tidy" would
 // look for what the tests of redsync need, in versions that cannot be had
