@@ -17,12 +17,9 @@ func Episodes() []Episode {
 		{Name: "failover behind one name, old connections stay open", open: failover(demote, false)},
 		{Name: "failover behind one name, old connections are closed", open: failover(demote, true)},
 		{Name: "failover behind one name, the old primary hangs", open: failover(hang, false)},
-		{Name: "read-only (REPLICAOF), and back", open: commands(
-			[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"})},
-		{Name: "too few replicas (NOREPLICAS), and back", open: commands(
-			[]string{"CONFIG", "SET", "min-replicas-to-write", "1"}, []string{"CONFIG", "SET", "min-replicas-to-write", "0"})},
-		{Name: "no right to write (NOPERM), and back", open: commands(
-			[]string{"ACL", "SETUSER", "default", "-@write"}, []string{"ACL", "SETUSER", "default", "+@all"})},
+		{Name: "read-only (REPLICAOF), and back", open: commands("READONLY", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE")},
+		{Name: "too few replicas (NOREPLICAS), and back", open: commands("NOREPLICAS", "CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0")},
+		{Name: "no right to write (NOPERM), and back", open: commands("NOPERM", "ACL SETUSER default -@write", "ACL SETUSER default +@all")},
 		{Name: "a snapshot failed (MISCONF)", open: misconf},
 		{Name: "memory is full (OOM)", Renews: true, open: full},
 		{Name: "Redis starts and loads its data (LOADING)", open: loading},
@@ -31,13 +28,27 @@ func Episodes() []Episode {
 	}
 }
 
-// commands returns an episode between two commands.
-func commands(begin, end []string) func(*lab) scene {
+// commands returns an episode between two commands. Meanwhile a write fails with the code.
+func commands(code, begin, end string) func(*lab) scene {
 	return func(l *lab) scene {
 		s := testenv.Redis(l.t)
 		l.server = s
-		return scene{url: s.URL(), begin: func() { s.CLI(begin...) }, end: func() { s.CLI(end...) }}
+		return scene{url: s.URL(), begin: func() {
+			s.CLI(strings.Fields(begin)...)
+			l.refuses(s, code, "SET", "probe", "x")
+		}, end: func() { s.CLI(strings.Fields(end)...) }}
 	}
+}
+
+// refuses waits until Redis refuses a command with a code.
+func (l *lab) refuses(s *testenv.RedisServer, code string, command ...string) {
+	l.t.Helper()
+	testenv.Await(l.t, code, func() error {
+		if _, err := s.Try(command...); err == nil || !strings.Contains(err.Error(), code) {
+			return fmt.Errorf("%s: error %v, want %s", command, err, code)
+		}
+		return nil
+	})
 }
 
 // failover returns an episode in which a replica becomes the primary, and the name that leads
@@ -60,10 +71,10 @@ func failover(promote func(l *lab, primary, replica *testenv.RedisServer), hangU
 }
 
 // demote makes the replica the primary and the primary its replica, as services do.
-func demote(_ *lab, primary, replica *testenv.RedisServer) {
+func demote(l *lab, primary, replica *testenv.RedisServer) {
 	primary.CLI("FAILOVER")
 	replica.Await("master", "ROLE")
-	primary.Await("slave", "ROLE")
+	l.refuses(primary, "READONLY", "SET", "probe", "x")
 }
 
 // hang stops the primary with all its connections.
@@ -78,7 +89,8 @@ func hang(l *lab, primary, replica *testenv.RedisServer) {
 func misconf(l *lab) scene {
 	dir := filepath.Join(l.t.TempDir(), "data")
 	testenv.NoError(l.t, os.Mkdir(dir, 0o777))
-	s := testenv.Redis(l.t, "--dir", dir, "--save", "3600 1000000", "--stop-writes-on-bgsave-error", "yes")
+	s := testenv.Redis(l.t, "--dir", dir, "--stop-writes-on-bgsave-error", "yes")
+	s.CLI("CONFIG", "SET", "save", "3600 1000000") // only who wants snapshots is told that one failed
 	l.server = s
 	obstacle := filepath.Join(dir, "dump.rdb")
 	snapshot := func(status string) {
@@ -88,6 +100,7 @@ func misconf(l *lab) scene {
 	return scene{url: s.URL(), begin: func() {
 		testenv.NoError(l.t, os.Mkdir(obstacle, 0o777))
 		snapshot("err")
+		l.refuses(s, "MISCONF", "SET", "probe", "x")
 	}, end: func() {
 		testenv.NoError(l.t, os.Remove(obstacle))
 		snapshot("ok")
@@ -100,6 +113,7 @@ func full(l *lab) scene {
 	l.server = s
 	return scene{url: s.URL(), begin: func() {
 		s.CLI("EVAL", "for i = 1, 24 do redis.call('SET', 'filler:' .. i, string.rep('x', 2^20)) end", "0")
+		l.refuses(s, "OOM", "SET", "probe", "x")
 	}, end: func() {
 		s.CLI("EVAL", "for i = 1, 24 do redis.call('DEL', 'filler:' .. i) end", "0")
 	}}
@@ -107,6 +121,7 @@ func full(l *lab) scene {
 
 // loading restarts Redis, which then loads many keys slowly.
 func loading(l *lab) scene {
+	testenv.RedisKnows(l.t, "loading-process-events-interval-bytes")
 	s := testenv.Redis(l.t, "--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024")
 	l.server = s
 	s.CLI("EVAL", "for i = 1, 1000 do redis.call('SET', 'filler:' .. i, string.rep('x', 2048)) end", "0")
@@ -140,6 +155,7 @@ func crowded(l *lab) scene {
 				say(l, conns[0], "CLIENT KILL ID "+strings.TrimPrefix(id, "id="))
 			}
 		}
+		l.refuses(s, "max number of clients", "PING")
 	}, end: func() {
 		say(l, conns[0], "CONFIG SET maxclients 10000")
 	}}
@@ -157,11 +173,6 @@ func busyScript(l *lab) scene {
 	l.server = s
 	return scene{url: s.URL(), begin: func() {
 		go s.Try("EVAL", "while true do end", "0")
-		testenv.Await(l.t, "script", func() error {
-			if _, err := s.Try("GET", "x"); err == nil || !strings.Contains(err.Error(), "BUSY") {
-				return fmt.Errorf("GET: %v, want BUSY", err)
-			}
-			return nil
-		})
+		l.refuses(s, "BUSY", "GET", "x")
 	}, end: func() { s.CLI("SCRIPT", "KILL") }}
 }
