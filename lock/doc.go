@@ -38,7 +38,14 @@
 // # When the backend does not answer
 //
 // Acquire, [Do], [Once], [Lead], [Runs] and [HeldSlots] may retry until ctx ends, so give ctx
-// a deadline. TryAcquire, Status and List return the backend's error after a few attempts at
+// a deadline. They retry if the backend does not answer, and if it answers with an error that
+// passes: it is starting, it has too many clients, its disk or its memory is full, or it has
+// become a replica. In the last case, the engine drops its connections and looks up the name of
+// the server again, because the name may lead to the new primary by now. They return an error
+// that does not pass, such as a wrong password; only [Lead] goes on asking, because somebody may
+// correct the password.
+//
+// TryAcquire, Status and List return the backend's error after a few attempts at
 // most. That error does not wrap [ErrHeld], because nobody knows whether the lock is free. A
 // lease that cannot be renewed ends, see [ErrExpired].
 package lock

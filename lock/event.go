@@ -28,8 +28,9 @@ const (
 	EventLost EventKind = "lost"
 	// EventReleased: the lease was released. Err is the error of [Lease.Release].
 	EventReleased EventKind = "released"
-	// EventPaused: a term of [Lead] ended; Err says why. Lead pauses for Took and then asks for
-	// the lock again.
+	// EventPaused: a term of [Lead] ended, or Lead could not take the lock; Err says why. Lead
+	// pauses for Took and then asks for the lock again. If there was no term, the event has no
+	// Owner.
 	EventPaused EventKind = "paused"
 )
 

@@ -57,7 +57,7 @@ func TestLeaseEvents(t *testing.T) {
 		{"renewed", func(int) error { return nil }, nil, "released after 58s: <nil>; "},
 		{
 			"renewed late", func(n int) error { return []error{nil, boom}[n%2] }, nil,
-			"renewed-late after 15s: <nil>; renewed-late after 30s: <nil>; renewed-late after 45s: <nil>; released after 58s: <nil>; ",
+			"renewed-late after 11s: <nil>; renewed-late after 22s: <nil>; renewed-late after 33s: <nil>; renewed-late after 44s: <nil>; renewed-late after 55s: <nil>; released after 58s: <nil>; ",
 		},
 		{
 			"not renewed", func(int) error { return boom }, nil,

@@ -22,8 +22,9 @@ type LeadOptions struct {
 	MaxPause time.Duration
 	// Acquire tunes the lease of each term.
 	Acquire AcquireOptions
-	// Events is called with EventAcquired at the start of each term and with EventPaused
-	// after it. The Locker reports its own events as well.
+	// Events is called with EventAcquired at the start of each term, and with EventPaused after
+	// each term and each failed attempt to take the lock. The Locker reports its own events as
+	// well.
 	Events func(Event)
 }
 
@@ -45,7 +46,9 @@ const (
 //     returns an error that wraps the cause of ctx and the error of f.
 //   - If f panics, the panic continues.
 //
-// If Acquire fails and ctx has not ended, Lead returns that error.
+// If Acquire fails, Lead reports the error in the same way, pauses, and asks again. So Lead
+// returns before ctx has ended only if f has succeeded, or if the error wraps [ErrInvalid] or
+// [ErrClosed].
 func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *LeadOptions) error {
 	options := *cmp.Or(o, &LeadOptions{})
 	if options.Pause < 0 || options.MaxPause < 0 {
@@ -57,28 +60,30 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	for {
 		asked := time.Now()
 		lease, err := l.Acquire(ctx, name, &options.Acquire)
-		if err != nil && ctx.Err() != nil {
-			return leadEnded(ctx, name, err)
-		} else if err != nil {
+		event := Event{Context: ctx, Name: name}
+		if err == nil {
+			began := time.Now()
+			event = Event{Context: lease.values, Name: name, Owner: lease.owner, Fence: lease.grant.Fence}
+			var work error
+			err = doUnder(ctx, lease, func(ctx context.Context, lease *Lease) error {
+				options.tell(event, EventAcquired, began.Sub(asked), nil)
+				work = f(ctx, lease)
+				return work
+			})
+			if work == nil && !errors.Is(err, ErrLost) && !errors.Is(err, ErrExpired) {
+				return err
+			}
+			if time.Since(began) > options.MaxPause {
+				pause.Reset()
+			}
+		} else if errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {
 			return err
 		}
-		began := time.Now()
-		var work error
-		err = doUnder(ctx, lease, func(ctx context.Context, lease *Lease) error {
-			options.tell(lease, EventAcquired, began.Sub(asked), nil)
-			work = f(ctx, lease)
-			return work
-		})
-		switch lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired); {
-		case work == nil && !lost:
-			return err
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return leadEnded(ctx, name, err)
-		case time.Since(began) > options.MaxPause:
-			pause.Reset()
 		}
 		sleep := pause.Next()
-		options.tell(lease, EventPaused, sleep, err)
+		options.tell(event, EventPaused, sleep, err)
 		if backoff.Sleep(ctx, sleep) != nil {
 			return leadEnded(ctx, name, err)
 		}
@@ -94,8 +99,9 @@ func leadEnded(ctx context.Context, name string, last error) error {
 	return fmt.Errorf("lock: lead %q: %w", name, last)
 }
 
-func (o LeadOptions) tell(lease *Lease, kind EventKind, took time.Duration, err error) {
+func (o LeadOptions) tell(e Event, kind EventKind, took time.Duration, err error) {
 	if o.Events != nil {
-		o.Events(Event{Kind: kind, Context: lease.values, Name: lease.name, Owner: lease.owner, Fence: lease.grant.Fence, Took: took, Err: err})
+		e.Kind, e.Took, e.Err = kind, took, err
+		o.Events(e)
 	}
 }

@@ -155,21 +155,65 @@ func TestLeadPanics(t *testing.T) {
 	})
 }
 
-// refusing is a Locker that cannot take locks.
-type refusing struct{ lock.Locker }
-
-var errRefused = errors.New("wrong password")
-
-func (refusing) Acquire(context.Context, string, *lock.AcquireOptions) (*lock.Lease, error) {
-	return nil, errRefused
+// refusing is a Locker that cannot take locks until refusals have been made.
+type refusing struct {
+	lock.Locker
+	err      error
+	refusals int
 }
 
-func TestLeadReturnsErrors(t *testing.T) {
-	if err := lock.Lead(t.Context(), refusing{}, "chair", nil, nil); !errors.Is(err, errRefused) {
-		t.Errorf("Lead: %v, want that of Acquire", err)
+func (r *refusing) Acquire(ctx context.Context, name string, o *lock.AcquireOptions) (*lock.Lease, error) {
+	if r.refusals--; r.refusals < 0 {
+		return r.Locker.Acquire(ctx, name, o)
+	}
+	return nil, r.err
+}
+
+// Errors of use end Lead. After any other error, even a final one, Lead reports it, pauses and
+// asks again: somebody may correct the password.
+func TestLeadReturnsErrorsOfUseOnly(t *testing.T) {
+	wrong := errors.New("wrong password")
+	for _, test := range []struct {
+		err      error
+		refusals int
+		after    time.Duration // of ctx; 0: never
+		want     error
+		events   string
+	}{
+		{wrong, 3, 0, nil, "paused 0; paused 0; paused 0; acquired 1; "},
+		{wrong, 1000, 5 * time.Second / 2, wrong, ""},
+		{fmt.Errorf("name: %w", lock.ErrInvalid), 1, 0, lock.ErrInvalid, ""},
+		{fmt.Errorf("redislock: %w", lock.ErrClosed), 1, 0, lock.ErrClosed, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			if test.after > 0 {
+				time.AfterFunc(test.after, stop)
+			}
+			var backend backend
+			var events strings.Builder
+			began, paused := time.Now(), time.Duration(0)
+			err := lock.Lead(ctx, &refusing{&backend, test.err, test.refusals}, "chair", func(context.Context, *lock.Lease) error { return nil }, &lock.LeadOptions{
+				MaxPause: time.Second,
+				Events: func(e lock.Event) {
+					fmt.Fprintf(&events, "%s %d; ", e.Kind, e.Fence)
+					if e.Kind == lock.EventPaused {
+						paused += e.Took
+						if e.Name != "chair" || !e.Owner.IsZero() || !errors.Is(e.Err, test.err) {
+							t.Errorf("event %+v, want the name, no owner and the error", e)
+						}
+					}
+				},
+			})
+			if !errors.Is(err, test.want) || test.after == 0 && (events.String() != test.events || time.Since(began) != paused) ||
+				test.after > 0 && (!errors.Is(err, context.Canceled) || time.Since(began) != test.after) {
+				t.Errorf("%v: Lead returned %v after %v, with pauses of %v and the events %s; want %v and %s", test.err, err, time.Since(began), paused, events.String(), test.want, test.events)
+			}
+		})
 	}
 	for _, o := range []lock.LeadOptions{{Pause: -1}, {MaxPause: -1}} {
-		if err := lock.Lead(t.Context(), refusing{}, "chair", nil, &o); !errors.Is(err, lock.ErrInvalid) {
+		if err := lock.Lead(t.Context(), &refusing{}, "chair", nil, &o); !errors.Is(err, lock.ErrInvalid) {
 			t.Errorf("Lead with %+v: %v, want ErrInvalid", o, err)
 		}
 	}

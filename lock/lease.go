@@ -229,7 +229,7 @@ func (l *Lease) renew() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.renewal.Reset(max(l.grant.TTL/6-time.Since(asked), 0))
+		l.renewal.Reset(max(min(l.grant.TTL/6, time.Second)-time.Since(asked), 0))
 	default:
 		if deadline.After(l.grant.Deadline) {
 			l.grant.Deadline = deadline

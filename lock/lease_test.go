@@ -97,7 +97,7 @@ func TestLeaseIsTriedAgainAfterErrors(t *testing.T) {
 		if err := lease.Check(); err != nil {
 			t.Errorf("Check: %v", err)
 		}
-		want := []time.Duration{ttl / 3, ttl / 2, 2 * ttl / 3, ttl} // the third succeeded
+		want := []time.Duration{ttl / 3, ttl/3 + time.Second, ttl/3 + 2*time.Second} // the third succeeded
 		mu.Lock()
 		defer mu.Unlock()
 		if len(tries) < 3 || tries[0] != want[0] || tries[1] != want[1] || tries[2] != want[2] {

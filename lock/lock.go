@@ -20,8 +20,9 @@ import (
 type Locker interface {
 	// Acquire takes the lock, waiting for it as long as ctx allows. If ctx ends first, the
 	// error wraps the error of ctx and also what the call was waiting for: a [HeldError], or
-	// else the last error of the backend. Errors that no retry can cure are returned at once.
-	// The lease goes on after ctx has ended.
+	// else the last error of the backend. An error that does not pass, such as a wrong password,
+	// is returned at once, unless the backend has answered this call before: the password may
+	// then be corrected while the call keeps its position. The lease goes on after ctx has ended.
 	Acquire(ctx context.Context, name string, o *AcquireOptions) (*Lease, error)
 
 	// TryAcquire takes the lock if it is free, without waiting. If somebody else holds it,

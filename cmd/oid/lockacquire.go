@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/oidkit/oid/cmd/oid/internal/job"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -35,12 +34,10 @@ type lockOptions struct {
 	slots    int // 0 for a lock without slots
 }
 
-// mayPass reports whether err says that a server could not be reached or did not answer. oid
-// retries only after such errors; others, such as a wrong password, would come again.
-func mayPass(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF)
-}
+// mayPass reports whether err says that the backend could not be reached, did not answer, or
+// refuses requests for a while. oid retries only after such errors; others, such as a wrong
+// password, would come again.
+func mayPass(err error) bool { return failure.Of(err).Retry() }
 
 // commandLine returns the command line that --status shows. It omits the flags of oid lock,
 // because --locks may contain a password.

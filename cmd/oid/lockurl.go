@@ -18,6 +18,7 @@ import (
 
 	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/internal/causes"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/lock/redislock"
@@ -114,12 +115,12 @@ func missingPath(url string) (path string, err error) {
 	return path, nil
 }
 
-func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {
+func openFileLocks(_ context.Context, std streams, url string, _ time.Duration) (lock.Locker, error) {
 	folder, err := lockFolder(url)
 	if err != nil {
 		return nil, err
 	}
-	return filelock.New(folder, nil)
+	return filelock.New(folder, &filelock.Options{Events: warnOfSilence(std, url)})
 }
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
@@ -134,7 +135,8 @@ func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	return l, err
 }
 
-// unanswered returns the error of a server that cannot be reached or does not answer.
+// unanswered returns the error of a backend that cannot be reached, does not answer, or refuses
+// requests for a while.
 func unanswered(url string, err error) error {
 	if all := (interface{ Unwrap() []error })(nil); errors.As(err, &all) {
 		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of ctx
@@ -144,15 +146,18 @@ func unanswered(url string, err error) error {
 		url = scheme + "://" + url[i+1:]
 	}
 	url, _, _ = strings.Cut(url, "?")
+	if why := failure.Of(err).Why; why != "" {
+		return fmt.Errorf("%s refuses requests for now, because %s (%s)", url, why, causes.Of(err))
+	}
 	return fmt.Errorf("%s does not answer (%s); check that it runs and that --locks is right", url, causes.Of(err))
 }
 
-// silencePause is the pause between two warnings that the server does not answer. A command
+// silencePause is the pause between two warnings of [warnOfSilence]. A command
 // that waits for many slots sends many requests at the same time.
 const silencePause = time.Minute
 
-// warnOfSilence returns a function for events that warns when the server does not answer
-// while oid waits for a lock.
+// warnOfSilence returns a function for events that warns when the backend does not answer or
+// refuses requests while oid waits for a lock.
 func warnOfSilence(std streams, url string) func(lock.Event) {
 	var mu sync.Mutex
 	var last time.Time

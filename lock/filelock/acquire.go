@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -31,32 +32,40 @@ func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (*lock
 	return r.try(ctx)
 }
 
-// While a call waits, the pause between two tries doubles from minPause to maxPause.
+// While a call waits, the pause between two tries doubles from minPause to maxPause. After an
+// error that passes, such as that of a full disk, the pause is failedPause.
 const (
-	minPause = time.Millisecond
-	maxPause = 20 * time.Millisecond
+	minPause    = time.Millisecond
+	maxPause    = 20 * time.Millisecond
+	failedPause = 500 * time.Millisecond
 )
 
 // wait tries to take the lock until it succeeds, ctx ends or the Locker is closed.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
-	var obstacle *lock.HeldError // of the last try that saw a holder
+	var obstacle error              // the last HeldError or failure
+	refused, failed := false, false // EventWaiting was reported; EventUnanswered was reported since the last answer
 	pause := backoff.Backoff{First: minPause, Max: maxPause}
-	for waits := false; ; waits = true {
+	for {
 		lease, err := r.try(ctx)
-		end := ctx.Err()
+		end, sleep := ctx.Err(), pause.Next()
 		switch held := errors.Is(err, lock.ErrHeld); {
 		case held && end == nil:
-			errors.As(err, &obstacle)
+			if obstacle = err; !refused {
+				r.Tell(lock.EventWaiting, 0, nil)
+			}
+			refused, failed = true, false
+		case end == nil && failure.Of(err).Retry():
+			if obstacle = errors.Unwrap(err); !failed {
+				r.Tell(lock.EventUnanswered, 0, obstacle)
+			}
+			failed, sleep = true, backoff.Spread(failedPause)
 		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // the lock is just being handed over
 			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.Name, end, obstacle)
 		default:
 			return lease, err
 		}
-		if !waits {
-			r.Tell(lock.EventWaiting, 0, nil)
-		}
 		select {
-		case <-time.After(pause.Next()):
+		case <-time.After(sleep):
 		case <-ctx.Done(): // the next try returns the error, with the holder
 		case <-r.l.calls.Closing.Done():
 			return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, lock.ErrClosed)
@@ -134,7 +143,9 @@ type keeper struct {
 // check returns an error that wraps [lock.ErrLost] if the lock's file was removed or
 // replaced.
 func (k *keeper) check() error {
-	if !k.files.same(k.locked) {
+	if there, err := k.files.same(k.locked); failure.Of(err).Retry() {
+		return err
+	} else if !there {
 		return fmt.Errorf("%w: %q: its file %s was removed", lock.ErrLost, k.files.name, k.files.lock)
 	}
 	return nil

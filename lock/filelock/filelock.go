@@ -24,6 +24,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -112,15 +113,16 @@ func (f files) take(inherit bool) (*kernelLock, error) {
 		return nil, err
 	}
 	// Somebody may have removed the file before it was locked.
-	if !f.same(locked) {
+	if there, _ := f.same(locked); !there {
 		return nil, locked.unlock()
 	}
 	return locked, nil
 }
 
-// same reports whether the path still leads to the file that is locked.
-func (f files) same(locked *kernelLock) bool {
+// same reports whether the path still leads to the file that is locked. The error says why it
+// does not.
+func (f files) same(locked *kernelLock) (bool, error) {
 	there, err1 := os.Lstat(f.lock)
 	here, err2 := locked.stat()
-	return err1 == nil && err2 == nil && os.SameFile(there, here)
+	return err1 == nil && err2 == nil && os.SameFile(there, here), errors.Join(err1, err2)
 }

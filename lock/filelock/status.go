@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -20,9 +21,14 @@ func (l *Locker) status(_ context.Context, name string) (lock.Status, error) {
 }
 
 // note returns the note of a lock, and the time of this machine.
-func (l *Locker) note(_ context.Context, name string) (engine.Note, error) {
-	r, err := l.files(name).read()
-	return engine.Note{Text: r.Note, Now: time.Now()}, err
+func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
+	mayPass := func(err error) bool { return failure.Of(err).Retry() }
+	err = l.calls.Repeat(ctx, failedPause, mayPass, func(context.Context) error {
+		r, err := l.files(name).read()
+		note = engine.Note{Text: r.Note, Now: time.Now()}
+		return err
+	})
+	return note, err
 }
 
 func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {

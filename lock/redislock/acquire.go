@@ -93,8 +93,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 				sleep = pollTime / 2
 			}
 			sleep = min(backoff.Between(sleep, 2*sleep), a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
-		// A Redis whose memory is full refuses newcomers; waiters keep waiting.
-		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
+		// Redis has accepted the request of a waiter before, so it may accept it again.
+		case permanent(err) && (!refused || errors.Is(err, ErrClientClosed)), try && n == tries:
 			return nil, failed(err)
 		default:
 			if !try && !silent && (time.Since(answered) >= calls.UnansweredAfter || !errors.Is(err, os.ErrDeadlineExceeded)) {

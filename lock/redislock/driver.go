@@ -3,11 +3,15 @@ package redislock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/oidkit/oid/internal/failure"
+	"github.com/oidkit/oid/lock"
 )
 
 // Driver is what a [Locker] needs from a Redis client. [New] makes a Driver from a rueidis
@@ -40,27 +44,28 @@ type ReplyError string
 // Error returns the text of the reply.
 func (e ReplyError) Error() string { return string(e) }
 
+// Reply returns the reply or, if a script met an error in Redis 6, the reply to the script.
+func (e ReplyError) Reply() string {
+	if _, met, wrapped := strings.Cut(string(e), ": -"); wrapped && strings.HasPrefix(string(e), "ERR Error running script") {
+		return met
+	}
+	return string(e)
+}
+
 // code returns the code of an error reply, or "" for any other error.
 func code(err error) string {
-	var reply ReplyError
-	errors.As(err, &reply)
-	first, _, _ := strings.Cut(string(reply), " ")
+	reply, _ := errors.AsType[ReplyError](err)
+	first, _, _ := strings.Cut(reply.Reply(), " ")
 	return first
 }
 
 // ErrClientClosed is the error that a [Driver] must return after its client was closed. Calls
 // then fail at once instead of trying again.
-var ErrClientClosed = errors.New("redislock: client is closed")
+var ErrClientClosed = fmt.Errorf("redislock: client is closed: %w", lock.ErrClosed)
 
 // permanent reports whether the same request would fail again.
 func permanent(err error) bool {
-	switch code(err) {
-	case "": // an error of the network or the client
-		return errors.Is(err, ErrClientClosed)
-	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MOVED", "ASK":
-		return false // Redis is starting or failing over
-	}
-	return true
+	return failure.Of(err).Kind == failure.Final || errors.Is(err, ErrClientClosed)
 }
 
 // isUnknownScript reports whether Redis does not know the script with that digest.

@@ -154,9 +154,9 @@ func explain(err error, o rueidis.ClientOption) error {
 	e, fromRedis := rueidis.IsRedisErr(err)
 	switch {
 	case fromRedis && strings.HasPrefix(e.Error(), "NOAUTH"):
-		return fmt.Errorf("it wants a password; write redis://user:password@host: %w", err)
+		return fmt.Errorf("it wants a password; write redis://user:password@host: %w", ReplyError(e.Error()))
 	case fromRedis:
-		return err
+		return ReplyError(e.Error())
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return explained{"it hung up without an answer (if it speaks TLS, write rediss://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:

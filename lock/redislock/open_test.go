@@ -200,8 +200,8 @@ func TestOpenWarnsOfEviction(t *testing.T) {
 	}
 }
 
-// A Redis that is full refuses new locks and says so, but those that are held
-// can be renewed, released and taken by those that wait.
+// A Redis that is full refuses new locks, and says so until it has room again. Those that are
+// held can be renewed, released and taken by those that wait.
 func TestFullRedis(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t, "takes seconds")
@@ -222,9 +222,14 @@ func TestFullRedis(t *testing.T) {
 	}()
 	until(t, "waiter", func() bool { return server.CLI("ZCARD", "oid:lock:{job}:queue") == "1" })
 	server.CLI("CONFIG", "SET", "maxmemory", "1")
-	if _, err := l.Acquire(t.Context(), "other", nil); err == nil || !strings.Contains(err.Error(), "OOM") {
-		t.Errorf("Acquire in a full Redis: %v, want OOM", err)
+	if _, err := l.TryAcquire(t.Context(), "other", nil); err == nil || !strings.Contains(err.Error(), "OOM") {
+		t.Errorf("TryAcquire in a full Redis: %v, want OOM", err)
 	}
+	newcomer := make(chan error)
+	go func() {
+		_, err := l.Acquire(t.Context(), "other", nil)
+		newcomer <- err
+	}()
 	time.Sleep(ttl + time.Second)
 	if err := lease.Check(); err != nil {
 		t.Errorf("the lease could not be renewed: %v", err)
@@ -234,6 +239,10 @@ func TestFullRedis(t *testing.T) {
 	}
 	if err := <-next; err != nil {
 		t.Errorf("waiter: %v", err)
+	}
+	server.CLI("CONFIG", "SET", "maxmemory", "0")
+	if err := <-newcomer; err != nil {
+		t.Errorf("newcomer: %v", err)
 	}
 }
 

@@ -81,6 +81,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/objectid"
@@ -138,8 +139,8 @@ type Locker struct {
 	queue queue
 
 	// reset closes the connections that were opened before a time. It is called when a
-	// request gets no reply, or the reply to another request. It is nil unless Open made the
-	// client.
+	// request gets no reply, the reply to another request, or a reply from the wrong node. The
+	// client then looks up the name of Redis again. It is nil unless Open made the client.
 	reset func(before time.Time)
 	// closeClient closes the client. It is nil unless Open made the client.
 	closeClient func()
@@ -153,7 +154,9 @@ type Locker struct {
 // process cannot be identified.
 //
 // Set the client's ConnWriteTimeout to about a second, as [Open] does, so that the client
-// gives up a connection on which a network drops all packets.
+// gives up a connection on which a network drops all packets. If one name leads to whichever
+// node is the primary, also set ConnLifetime to a few seconds: only [Open] can close
+// connections to a node that has become a replica.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }
@@ -219,6 +222,8 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 			return rest, nil
 		}
 		err = errNonce
+	} else if failure.Of(err).Kind == failure.WrongNode {
+		now = now.Add(-nodePause)
 	} else if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
 		err = calls.NoAnswer(try) // to this request, or while the connection was opened
 	} else {
@@ -229,6 +234,10 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	}
 	return "", err
 }
+
+// nodePause is how long a connection to the wrong node is kept at least. So a client does not
+// open connections all the time while the name of Redis leads to that node.
+const nodePause = 500 * time.Millisecond
 
 // see remembers fence if it is the highest so far.
 func (l *Locker) see(fence uint64) {

@@ -128,7 +128,10 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		case ctx.Err() != nil:
 			return nil, a.obstacle(ctx)
 		case conflict, unsent: // look again
-		case err != nil && !(a.wait && a.l.mayPass(err)):
+		case errors.Is(err, store.ErrClosed):
+			return nil, fmt.Errorf("%w: %w", lock.ErrClosed, err)
+		// The store has accepted the request of a waiter before, so it may accept it again.
+		case err != nil && !(a.wait && (mayPass(err) || refused && !isFinal(err))):
 			return nil, err
 		case err == nil && !a.wait:
 			return nil, &lock.HeldError{Status: a.status()}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/lock"
@@ -494,10 +495,10 @@ func TestLeasesAfterClose(t *testing.T) {
 	})
 }
 
-// Calls repeat attempts whose errors may pass, once the store has answered, until ctx or
-// the Locker ends.
+// Calls repeat attempts whose errors may pass until ctx or the Locker ends, also if the store
+// has not answered before.
 func TestErrorsThatMayPass(t *testing.T) {
-	boom := errors.New("connection refused")
+	boom, wrongPassword := errors.New("connection refused"), &pgconn.PgError{Code: "28P01"}
 	calls := map[string]func(ctx context.Context, l *storelock.Locker) error{
 		"Acquire": func(ctx context.Context, l *storelock.Locker) error {
 			lease, err := l.Acquire(ctx, "job", nil)
@@ -518,8 +519,10 @@ func TestErrorsThatMayPass(t *testing.T) {
 		want         error
 		took         time.Duration
 	}{
-		{boom, false, 0, 0, boom, 0},
+		{boom, false, 0, 0, nil, 10 * time.Second},
 		{boom, true, 0, 0, nil, 10 * time.Second},
+		{&pgconn.PgError{Code: "53300"}, false, 0, 0, nil, 10 * time.Second}, // too many clients
+		{wrongPassword, false, 0, 0, wrongPassword, 0},
 		{store.ErrClosed, true, 0, 0, store.ErrClosed, 0},
 		{store.ErrMoved, true, 0, 0, store.ErrMoved, 0},
 		{boom, true, 2 * time.Second, 0, boom, 2 * time.Second},

@@ -43,11 +43,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
@@ -79,18 +80,16 @@ type Options struct {
 // Locker is a [lock.Locker] in a store. Several Lockers and processes may use the same
 // collection.
 //
-// Until the store has answered this Locker for the first time, Acquire returns an error of the
-// store at once; after that it retries. If a holder dies on another host, its lock does
-// not expire by itself: an Acquire that waits takes it after it has seen no renewal for the
-// TTL. Before that, Status shows the dead holder and TryAcquire finds the lock held. After the Locker is closed, Release still works, as long as the store is
-// open.
+// If a holder dies on another host, its lock does not expire by itself: an Acquire that waits
+// takes it after it has seen no renewal for the TTL. Before that, Status shows the dead holder
+// and TryAcquire finds the lock held. After the Locker is closed, Release still works, as long as
+// the store is open.
 type Locker struct {
 	lock.Locker // all methods
 
 	store      store.Store
 	collection string
 	calls      *calls.Calls
-	reached    atomic.Bool // the store has answered
 }
 
 var _ lock.Locker = (*Locker)(nil)
@@ -113,9 +112,6 @@ func New(s store.Store, o *Options) (*Locker, error) {
 // set.
 func (l *Locker) read(ctx context.Context, name string) (record, error) {
 	doc, err := l.store.Get(ctx, l.collection, key(name))
-	if err == nil || errors.Is(err, store.ErrNotFound) {
-		l.reached.Store(true)
-	}
 	if errors.Is(err, store.ErrNotFound) {
 		return record{Name: name}, nil
 	}
@@ -125,10 +121,16 @@ func (l *Locker) read(ctx context.Context, name string) (record, error) {
 	return parseRecord(doc)
 }
 
-// mayPass reports whether to retry after err. Before the store has answered for the first
-// time, the answer is no.
-func (l *Locker) mayPass(err error) bool {
-	return l.reached.Load() && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrMoved) && !errors.Is(err, errRecord)
+// mayPass reports whether to retry after err.
+func mayPass(err error) bool { return failure.Of(err).Kind != failure.Final && !isFinal(err) }
+
+func isFinal(err error) bool {
+	return slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) })
+}
+
+// final are the errors of package store after which no retry succeeds.
+var final = []error{
+	store.ErrClosed, store.ErrMoved, store.ErrURL, store.ErrForeign, store.ErrCollection, store.ErrDocument, store.ErrKey, errRecord,
 }
 
 // write replaces the record old by next, and returns next as it is stored. The error wraps
@@ -175,7 +177,7 @@ func (l *Locker) list(ctx context.Context) (held []lock.Status, err error) {
 
 // note returns the note of a lock, and the time of the store.
 func (l *Locker) note(ctx context.Context, name string) (note engine.Note, err error) {
-	err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
+	err = l.calls.Repeat(ctx, maxPause, mayPass, func(ctx context.Context) error {
 		r, err := l.read(ctx, name)
 		if err == nil {
 			note.Text = r.Note

@@ -59,8 +59,8 @@ type Grant struct {
 	// [Deadline]; zero if it does not end.
 	Deadline time.Time
 	// TTL is how long the lock stays held after a renewal. The lease calls Keep after TTL/3,
-	// or after TTL/6 if the last Keep failed. Without a Deadline the TTL only sets these
-	// pauses.
+	// or after TTL/6 or a second, whichever is less, if the last Keep failed. Without a Deadline
+	// the TTL only sets these pauses.
 	TTL    time.Duration
 	Keeper Keeper
 }
