@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,11 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/cmd/oid/internal/table"
 	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/lock/redislock"
 	"github.com/oidkit/oid/lock/storelock"
 	"github.com/oidkit/oid/store"
@@ -38,8 +33,13 @@ type lockEngine struct {
 // lockEngines are all engines; the first is the default.
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", `
-  file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means oid/locks in your data folder`, "give each tenant a folder", openFileLocks},
+  file:FOLDER          in files, for the programs of this machine. The default
+                       is file: alone. On Linux it means ` + machineLocks + `, for
+                       all users, which root creates with the first "oid lock".
+                       Without that folder, or with XDG_DATA_HOME, it means
+                       oid/locks in your data folder, for you alone. Root makes
+                       another folder for all users with "install -d -m 1777
+                       FOLDER" and "oid lock --list --locks file:FOLDER"`, "give each tenant a folder", openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
@@ -78,49 +78,6 @@ func lockEngineOf(url string) (lockEngine, error) {
 		want = append(want, e.want)
 	}
 	return lockEngine{}, usagef("--locks or OID_LOCKS: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
-}
-
-// lockFolder returns the folder of a file: URL.
-func lockFolder(url string) (string, error) {
-	folder := table.FilePath("file", url)
-	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
-		if !strings.HasPrefix(path, "/") {
-			return "", usagef("--locks or OID_LOCKS: a file URL with a host; want file:FOLDER or file:///FOLDER")
-		}
-		folder = path
-	}
-	if folder == "" {
-		data, err := dataFolder(runtime.GOOS)
-		if err != nil {
-			return "", fmt.Errorf("there is no default folder for locks: %w; choose one with --locks file:FOLDER", err)
-		}
-		folder = filepath.Join(data, "oid", "locks")
-	}
-	return folder, nil
-}
-
-// missingPath returns the path of locks in files or SQLite if it does not exist, and
-// otherwise "".
-func missingPath(url string) (path string, err error) {
-	path, inFile := table.FilePath("sqlite", url), strings.HasPrefix(url, "sqlite:")
-	if strings.HasPrefix(url, "file:") {
-		inFile = true
-		if path, err = lockFolder(url); err != nil {
-			return "", err
-		}
-	}
-	if _, none := os.Stat(path); !inFile || !errors.Is(none, fs.ErrNotExist) {
-		path = ""
-	}
-	return path, nil
-}
-
-func openFileLocks(_ context.Context, std streams, url string, _ time.Duration) (lock.Locker, error) {
-	folder, err := lockFolder(url)
-	if err != nil {
-		return nil, err
-	}
-	return filelock.New(folder, &filelock.Options{Events: warnOfSilence(std, url)})
 }
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
@@ -213,7 +170,7 @@ func (f *locksFlag) opener(std streams) (func(context.Context) (lock.Locker, err
 	if err != nil {
 		return nil, err
 	}
-	if _, err := dataFolder(runtime.GOOS); err != nil && url == "file:" {
+	if _, err := lockFolder(url); err != nil && url == "file:" {
 		return nil, nil
 	}
 	return func(ctx context.Context) (lock.Locker, error) { return e.open(ctx, std, url, lock.DefaultTTL) }, nil

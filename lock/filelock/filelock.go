@@ -13,9 +13,13 @@
 //
 // The folder must be on a local file system: a network file system may let two machines lock
 // the same file. Anyone who can write to the folder can take and break its locks. [New]
-// creates a folder for the current user only. If several users share a folder, its files get
-// the permissions of the folder. Do not share a folder that has the sticky bit, such as /tmp:
-// only the user of a file may replace it there.
+// creates a folder for the current user only. If several users share a folder without the
+// sticky bit, its files get the permissions of the folder.
+//
+// On Linux, users who do not trust each other can share a folder that has the sticky bit, such
+// as one with the mode 1777 that belongs to root. The owner of the folder must use it first. A
+// user can then hold a lock for ever and write false records, so that ticks of [lock.Once] run
+// again or not at all. But no user can make two processes hold a lock of the folder.
 //
 // Waiters poll at least every 20 ms. They get the lock in no particular order.
 package filelock
@@ -23,6 +27,7 @@ package filelock
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -52,6 +57,7 @@ type Locker struct {
 
 	dir   string
 	mode  fs.FileMode // of the files
+	user  string      // ends the names of records in a shared folder, otherwise empty
 	calls *calls.Calls
 }
 
@@ -71,6 +77,12 @@ func New(dir string, o *Options) (*Locker, error) {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	l := &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}
+	if l.user, err = share(dir, info); err != nil {
+		return nil, fmt.Errorf("filelock: %w", err)
+	}
+	if l.user != "" {
+		l.mode = 0o644 // all users read the record, and only its user writes it
+	}
 	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
 	return l, nil
 }
@@ -80,16 +92,25 @@ func New(dir string, o *Options) (*Locker, error) {
 type files struct {
 	name   string // of the lock
 	lock   string // path of the file that the kernel locks
-	record string // path of the record
+	at     int64  // the byte of that file, or wholeFile
+	base   string // begins the paths of all records of the lock
+	record string // path of this user's record
 	mode   fs.FileMode
 }
+
+// wholeFile is the at of a lock that has a file of its own.
+const wholeFile = -1
 
 const recordSuffix = ".json"
 
 func (l *Locker) files(name string) files {
 	sum := sha256.Sum256([]byte(name))
 	base := filepath.Join(l.dir, hex.EncodeToString(sum[:16]))
-	return files{name, base + ".lock", base + recordSuffix, l.mode}
+	if l.user == "" {
+		return files{name, base + ".lock", wholeFile, base, base + recordSuffix, l.mode}
+	}
+	at := int64(binary.BigEndian.Uint64(sum[16:]) >> 2)
+	return files{name, filepath.Join(l.dir, sharedFile), at, base, base + "." + l.user + recordSuffix, l.mode}
 }
 
 // lockKind says how to lock a file.
@@ -108,7 +129,7 @@ func (f files) take(inherit bool) (*kernelLock, error) {
 	if inherit {
 		how = lockInherited
 	}
-	locked, err := openLock(f.lock, f.mode, how)
+	locked, err := openLock(f.lock, f.at, f.mode, how)
 	if err != nil || locked == nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,16 +34,33 @@ func TestSuite(t *testing.T) {
 	if runtime.GOOS == "windows" { // where no name has a *
 		name = "a [folder]"
 	}
-	locktest.Run(t, func(t *testing.T) func(func(lock.Event)) lock.Locker {
-		dir := filepath.Join(t.TempDir(), name, "locks")
-		return func(events func(lock.Event)) lock.Locker {
-			l, err := filelock.New(dir, &filelock.Options{Events: events})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
+	for kind, folder := range folders {
+		t.Run(kind, func(t *testing.T) {
+			locktest.Run(t, func(t *testing.T) func(func(lock.Event)) lock.Locker {
+				dir := folder(t, filepath.Join(name, "locks"))
+				return func(events func(lock.Event)) lock.Locker {
+					l, err := filelock.New(dir, &filelock.Options{Events: events})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return l
+				}
+			})
+		})
+	}
+}
+
+// folders return the path of a folder for locks: one that New creates for this user, and one for
+// all users.
+var folders = map[string]func(t *testing.T, name string) string{
+	"own": func(t *testing.T, name string) string { return filepath.Join(t.TempDir(), name) },
+	"shared": func(t *testing.T, name string) string {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, fs.ModeSticky|0o777)); err != nil {
+			t.Fatal(err)
 		}
-	})
+		return dir
+	},
 }
 
 // TestMain makes the program a holder if it was started as one.
@@ -63,7 +81,12 @@ func TestMain(m *testing.M) {
 }
 
 func TestKilledHolderFreesTheLock(t *testing.T) {
-	dir := t.TempDir()
+	for kind, folder := range folders {
+		t.Run(kind, func(t *testing.T) { killedHolder(t, folder(t, "locks")) })
+	}
+}
+
+func killedHolder(t *testing.T, dir string) {
 	holder := exec.Command(os.Args[0])
 	holder.Env = append(os.Environ(), "OID_FILELOCK_HOLDER="+dir)
 	out, err := holder.StdoutPipe()

@@ -43,8 +43,8 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 
 // Programs that the holder starts have its lock, until it is released.
 func TestProgramsOfAHolder(t *testing.T) {
-	for _, group := range []bool{false, true} {
-		dir := t.TempDir()
+	for i, group := range []bool{false, true, false, true} {
+		dir := folders[[]string{"own", "own", "shared", "shared"}[i]](t, "locks")
 		l := open(t, dir)
 		lease := acquire(t, l, "job", &lock.AcquireOptions{Group: group})
 		path := only(t, dir, "*.lock")

@@ -33,7 +33,7 @@ type kernelLock struct{ flock *flock.Flock }
 
 // openLock locks a file, and creates it if it does not exist. It returns nil if somebody else
 // has locked it. Programs do not inherit locks on this system.
-func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
+func openLock(path string, _ int64, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
 	f := flock.New(path, flock.SetPermissions(mode))
 	try := f.TryLock
 	if kind == lockShared {

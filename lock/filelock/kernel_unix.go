@@ -22,26 +22,40 @@ func isSymlink(err error) bool {
 // patiently calls act. On other systems, it repeats what fails.
 func patiently(act func() error) error { return act() }
 
-// kernelLock is a file that the kernel has locked.
-type kernelLock struct{ file *os.File }
+// kernelLock is a file that the kernel has locked, or a byte of it.
+type kernelLock struct {
+	file *os.File
+	at   int64 // the byte, or wholeFile
+}
 
-// openLock locks a file, and creates it if it does not exist. It returns nil if somebody else
-// has locked it.
-func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|openSafely, mode)
+// change locks or unlocks. The error is EWOULDBLOCK if somebody else has locked it.
+func (k *kernelLock) change(how int) error {
+	if k.at != wholeFile {
+		return lockByte(int(k.file.Fd()), k.at, how)
+	}
+	return unix.Flock(int(k.file.Fd()), how)
+}
+
+// openLock locks a file, and creates it if it does not exist, or locks a byte of a file. It
+// returns nil if somebody else has locked it.
+func openLock(path string, at int64, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
+	how, flags := unix.LOCK_EX|unix.LOCK_NB, os.O_RDWR
+	if kind == lockShared {
+		how, flags = unix.LOCK_SH|unix.LOCK_NB, os.O_RDONLY
+	}
+	if at == wholeFile {
+		flags = os.O_RDONLY | os.O_CREATE
+	}
+	file, err := os.OpenFile(path, flags|openSafely, mode)
 	if err != nil {
 		return nil, err
 	}
-	fd := int(file.Fd())
-	how := unix.LOCK_EX
-	if kind == lockShared {
-		how = unix.LOCK_SH
-	}
+	k := &kernelLock{file, at}
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		err = unix.Flock(fd, how|unix.LOCK_NB)
+		err = k.change(how)
 	}
 	if err == nil && kind == lockInherited {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+		_, err = unix.FcntlInt(file.Fd(), unix.F_SETFD, 0)
 	}
 	if err != nil {
 		file.Close()
@@ -51,15 +65,15 @@ func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error)
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
 	// The umask of this process must not lock out other users of a shared folder.
-	if info, err := file.Stat(); err == nil && info.Mode().Perm() != mode {
+	if info, err := file.Stat(); at == wholeFile && err == nil && info.Mode().Perm() != mode {
 		_ = file.Chmod(mode) // fails for a file of another user, who has done it
 	}
-	return &kernelLock{file}, nil
+	return k, nil
 }
 
 func (k *kernelLock) stat() (fs.FileInfo, error) { return k.file.Stat() }
 
 // unlock unlocks the file, even if other processes have inherited the lock.
 func (k *kernelLock) unlock() error {
-	return errors.Join(unix.Flock(int(k.file.Fd()), unix.LOCK_UN), k.file.Close())
+	return errors.Join(k.change(unix.LOCK_UN), k.file.Close())
 }

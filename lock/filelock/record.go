@@ -82,13 +82,36 @@ func readRecord(path string) (_ record, err error) {
 	return decodeRecord(text)
 }
 
-// read reads the lock's record. It returns a zero record if there is none.
-func (f files) read() (record, error) {
-	r, err := readRecord(f.record)
-	if r.Name != f.name {
-		r = record{}
+// read reads the lock's record. It returns a zero record if there is none. In a shared folder,
+// the record of the user who held the lock last has the greatest fence.
+func (f files) read() (newest record, err error) {
+	paths := []string{f.record}
+	if f.at != wholeFile {
+		if paths, err = f.others(recordSuffix); err != nil {
+			return record{}, err
+		}
 	}
-	return r, err
+	for _, path := range paths {
+		r, err := readRecord(path)
+		if err != nil {
+			return record{}, err
+		}
+		if r.Name == f.name && r.Fence >= newest.Fence {
+			newest = r
+		}
+	}
+	return newest, nil
+}
+
+// others returns the paths of the files that belong to the lock and have a suffix.
+func (f files) others(suffix string) (paths []string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(f.record))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(f.base)+".") && strings.HasSuffix(e.Name(), suffix) {
+			paths = append(paths, filepath.Join(filepath.Dir(f.record), e.Name()))
+		}
+	}
+	return paths, err
 }
 
 // partSuffix ends the names of temporary files, which replace records.
@@ -120,17 +143,15 @@ func (f files) write(r record) (err error) {
 	}
 	err = patiently(func() error { return os.Rename(file.Name(), f.record) })
 	if info, failed := os.Stat(filepath.Dir(f.record)); errors.Is(err, fs.ErrPermission) && failed == nil && info.Mode()&fs.ModeSticky != 0 {
-		err = fmt.Errorf("%w: only the user of the file may replace it, because the folder has the sticky bit; let the users share a folder without it", err)
+		err = fmt.Errorf("%w: a file of another user is there, and the folder has the sticky bit", err)
 	}
 	return err
 }
 
 // removeParts removes the temporary files of a holder that was killed while it wrote.
 func (f files) removeParts() {
-	entries, _ := os.ReadDir(filepath.Dir(f.record)) // after an error the next holder tries again
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(f.record)+".") && strings.HasSuffix(e.Name(), partSuffix) {
-			_ = os.Remove(filepath.Join(filepath.Dir(f.record), e.Name()))
-		}
+	parts, _ := f.others(partSuffix) // after an error the next holder tries again
+	for _, part := range parts {
+		_ = os.Remove(part)
 	}
 }

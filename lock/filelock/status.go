@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
@@ -43,7 +45,7 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.files(r.Name).record == path {
+		if strings.HasPrefix(path, l.files(r.Name).base+".") && !slices.Contains(known, r.Name) {
 			known = append(known, r.Name)
 		}
 	}
@@ -95,7 +97,7 @@ func (f files) status() (lock.Status, error) {
 
 // locked reports whether somebody has locked the file.
 func (f files) locked() (bool, error) {
-	probe, err := openLock(f.lock, f.mode, lockShared)
+	probe, err := openLock(f.lock, f.at, f.mode, lockShared)
 	if err != nil || probe == nil {
 		return err == nil, err
 	}
