@@ -49,12 +49,10 @@ Without --wait, oid waits for the lock without a limit, and for the server for 1
 --wait 0, it does not wait for the lock, and waits for the server for 3s. If the server
 stops answering while oid waits, oid says so on stderr.
 
---skipped CODE is for cron and other schedulers, which should not report a run that is not
-possible or not needed now. If somebody else holds the lock for all of --wait, or if
-another host has run the tick of --once or is running it, oid prints nothing and exits with
-CODE. Anything else is reported as without --skipped: a server that does not answer, a lost
-lock, a command that fails. This line of a crontab runs a job every minute, unless the
-last run still goes on:
+--skipped CODE is for cron and other schedulers. If somebody else holds the lock for all of
+--wait, or another host has the tick of --once, oid prints nothing and exits with CODE.
+Anything else is reported as usual: a server that does not answer, a lost lock, a command
+that fails. This line of a crontab runs a job every minute, unless the last run goes on:
   * * * * *  oid lock report --wait 0 --skipped 0 -- /usr/local/bin/report
 
 --ttl is how long a lock in Redis or a store stays held after its holder has crashed. A

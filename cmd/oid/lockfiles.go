@@ -66,11 +66,12 @@ func missingPath(url string) (path string, err error) {
 // share that folder.
 func openFileLocks(_ context.Context, std streams, url string, _ time.Duration) (lock.Locker, error) {
 	folder, err := lockFolder(url)
-	switch isNew := url == "file:" && !exists(folder); {
+	switch isNew := url == "file:" && err == nil && !exists(folder); {
 	case err != nil:
 		return nil, err
 	case isNew && folder == machineLocks:
-		if err := makeMachineLocks(); err != nil {
+		const forAll = fs.ModeSticky | 0o777
+		if err := errors.Join(os.Mkdir(folder, forAll), os.Chmod(folder, forAll)); err != nil && !exists(folder) {
 			return nil, fmt.Errorf("%w; choose a folder with --locks file:FOLDER", err)
 		}
 		std.warn("created %s: from now on, all users of this machine have their locks there by default", folder)
@@ -78,29 +79,4 @@ func openFileLocks(_ context.Context, std streams, url string, _ time.Duration) 
 		std.warn("warning: the locks in %s are for this user alone; for locks of all users see \"oid help urls\"", folder)
 	}
 	return filelock.New(folder, &filelock.Options{Events: warnOfSilence(std, url)})
-}
-
-// makeMachineLocks creates the folder of locks for all users, complete under its name.
-func makeMachineLocks() error {
-	parent, name := filepath.Split(machineLocks)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return err
-	}
-	made, err := os.MkdirTemp(parent, name+".*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(made)
-	if err := os.Chmod(made, fs.ModeSticky|0o777); err != nil {
-		return err
-	}
-	l, err := filelock.New(made, nil) // makes the file that the kernel locks
-	if err != nil {
-		return err
-	}
-	err = errors.Join(l.Close(), os.Rename(made, machineLocks))
-	if exists(machineLocks) { // perhaps another process was first
-		return nil
-	}
-	return err
 }

@@ -33,13 +33,11 @@ type lockEngine struct {
 // lockEngines are all engines; the first is the default.
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", `
-  file:FOLDER          in files, for the programs of this machine. The default
-                       is file: alone. On Linux it means ` + machineLocks + `, for
-                       all users, which root creates with the first "oid lock".
-                       Without that folder, or with XDG_DATA_HOME, it means
-                       oid/locks in your data folder, for you alone. Root makes
-                       another folder for all users with "install -d -m 1777
-                       FOLDER" and "oid lock --list --locks file:FOLDER"`, "give each tenant a folder", openFileLocks},
+  file:FOLDER          in files, for the programs of this machine. Root makes a
+                       FOLDER for all users with "install -d -m 1777 FOLDER",
+                       and must use it first. file: alone, the default, means
+                       ` + machineLocks + ` on Linux, for all users, if root has
+                       used it, and otherwise oid/locks in your data folder`, "give each tenant a folder", openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is

@@ -72,12 +72,13 @@ func New(dir string, o *Options) (*Locker, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("filelock: create the folder of locks: %w", err)
 	}
+	l := &Locker{dir: dir, calls: c}
 	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, fmt.Errorf("filelock: %w", err)
+	if err == nil {
+		l.mode = info.Mode() & 0o666
+		l.user, err = share(dir, info)
 	}
-	l := &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}
-	if l.user, err = share(dir, info); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	if l.user != "" {
@@ -100,6 +101,10 @@ type files struct {
 
 // wholeFile is the at of a lock that has a file of its own.
 const wholeFile = -1
+
+// sharedFile is the file of a shared folder that the kernel locks, a byte for each lock. It
+// belongs to the owner of the folder. So no other user can remove it while a lock is held.
+const sharedFile = "all.lock"
 
 const recordSuffix = ".json"
 

@@ -12,10 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedFile is the file of a shared folder that the kernel locks: one byte for each lock. It
-// belongs to the owner of the folder. So no other user can remove it while a lock is held.
-const sharedFile = "all.lock"
-
 // share returns the name of this user's records, if the folder has the sticky bit. Then each
 // user may replace only his own files, and all users need a file that none of them can replace.
 // The owner of the folder makes that file.

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 )
 
-const sharedFile = ""
-
 // share does nothing on this system, whose users cannot share a folder that has the sticky bit.
 func share(string, fs.FileInfo) (user string, err error) { return "", nil }
 

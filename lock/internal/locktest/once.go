@@ -175,7 +175,9 @@ func testOncePerTick(t testing.TB, open func() lock.Locker) {
 			t.Errorf("%s: %d ticks of %d say too little", name, len(c.begun), c.ticks)
 		}
 		all, err := lock.Runs(t.Context(), lockers[0], name)
-		if err != nil || len(all) < min(len(c.begun), 16) || slices.ContainsFunc(all, func(r lock.Run) bool { return r.Outcome != lock.OutcomeDone && r.Outcome != lock.OutcomeMissed && r.Outcome != lock.OutcomeDue }) {
+		if err != nil || len(all) < min(len(c.begun), 16) || slices.ContainsFunc(all, func(r lock.Run) bool {
+			return r.Outcome != lock.OutcomeDone && r.Outcome != lock.OutcomeMissed && r.Outcome != lock.OutcomeDue
+		}) {
 			t.Errorf("%s: Runs: %+v, %v", name, all, err)
 		}
 	}
