@@ -14,6 +14,9 @@ type Episode struct {
 	Name string
 	// Renews: the server renews leases during the fault, so that none may be lost.
 	Renews bool
+	// Final: the server gives an error that somebody must mend, so that calls which begin
+	// during the fault may end with it. Those that wait already do not, and Lead does not.
+	Final bool
 
 	open func(l *lab) scene
 }

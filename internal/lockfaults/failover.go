@@ -34,17 +34,23 @@ func sentinelFailover(skew time.Duration) func(*lab) {
 		l.start("waiter 1", set.URL(), TTL/20, 3*l.ttl)
 		l.start("waiter 2", set.URL(), TTL/20, 3*l.ttl)
 		time.Sleep(TTL / 2)
-		testenv.Await(l.t, "replica in step", func() error {
-			if have, want := offset(set.Replica, "slave_repl_offset"), offset(set.Primary, "master_repl_offset"); have < want {
-				return fmt.Errorf("offset %d of %d", have, want)
-			}
-			return nil
-		})
+		l.inStep(set.Primary, set.Replica)
 		l.promote(set.URL(), set.Primary, set.Replica)
 		time.Sleep(l.ttl)
 		l.workers[0].stdin.Close()
 		time.Sleep(l.ttl / 2)
 	}
+}
+
+// inStep waits until the replica has all writes of the primary.
+func (l *lab) inStep(primary, replica *testenv.RedisServer) {
+	l.t.Helper()
+	testenv.Await(l.t, "replica in step", func() error {
+		if have, want := offset(replica, "slave_repl_offset"), offset(primary, "master_repl_offset"); have < want {
+			return fmt.Errorf("offset %d of %d", have, want)
+		}
+		return nil
+	})
 }
 
 // offset returns how many bytes of the replication stream a server has.

@@ -95,6 +95,9 @@ func (e Episode) Check(t testing.TB, o Outcome) {
 	limit := Unserved + min(o.Stall, TTL)
 	for i, f := range []Fare{o.Holder, o.Waiter, o.Newcomer, o.Lead, o.Once} {
 		role := []string{"holder", "waiter", "newcomer", "Lead", "Once"}[i]
+		if e.Final && (role == "newcomer" || role == "Once") {
+			f.GaveUp = 0
+		}
 		if f.Lost+f.GaveUp+f.Never+f.Twice > 0 {
 			t.Errorf("%s: lost %d, gave up %d, never served %d, run twice %d: %s", role, f.Lost, f.GaveUp, f.Never, f.Twice, strings.Join(f.Errors, "; "))
 		}
@@ -154,15 +157,15 @@ func (l *lab) outcome(s Subject, e Episode, over time.Time, free map[string]time
 			o.Holder.Lost = 1
 			o.Holder.note(event.Worker + ": " + lost)
 		}
-		if event.Kind == ended && event.Worker == "holder" && event.Error != "" {
-			o.Holder.note("release: " + event.Error)
+		if event.Kind == ended && event.Worker == "holder" && event.Lost == "" && event.Error != "" {
+			o.Holder.failed("release: " + event.Error)
 		}
 	}
 	for _, lock := range []string{jobLock, longLock} {
 		if runs[lock] > 1 {
 			o.Once.Twice = 1
 		}
-		if s.Runs && runs[lock] == 0 {
+		if s.Runs && runs[lock] == 0 && o.Once.GaveUp == 0 {
 			o.Once.Never = 1
 		}
 	}

@@ -19,7 +19,7 @@ func Episodes() []Episode {
 		{Name: "failover behind one name, the old primary hangs", open: failover(hang, false)},
 		{Name: "read-only (REPLICAOF), and back", open: commands("READONLY", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE")},
 		{Name: "too few replicas (NOREPLICAS), and back", open: commands("NOREPLICAS", "CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0")},
-		{Name: "no right to write (NOPERM), and back", open: commands("NOPERM", "ACL SETUSER default -@write", "ACL SETUSER default +@all")},
+		{Name: "no right to write (NOPERM), and back", Final: true, open: commands("NOPERM", "ACL SETUSER default -@write", "ACL SETUSER default +@all")},
 		{Name: "a snapshot failed (MISCONF)", open: misconf},
 		{Name: "memory is full (OOM)", Renews: true, open: full},
 		{Name: "Redis starts and loads its data (LOADING)", open: loading},
@@ -80,6 +80,7 @@ func demote(l *lab, primary, replica *testenv.RedisServer) {
 // hang stops the primary with all its connections.
 func hang(l *lab, primary, replica *testenv.RedisServer) {
 	process := testenv.Must(os.FindProcess(primary.PID()))(l.t)
+	l.inStep(primary, replica)
 	testenv.NoError(l.t, process.Signal(stopSignal))
 	replica.CLI("REPLICAOF", "NO", "ONE")
 }

@@ -4,7 +4,6 @@ package redislock_test
 
 import (
 	"os"
-	"regexp"
 	"testing"
 
 	"github.com/oidkit/oid/internal/lockfaults"
@@ -30,18 +29,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// unmended are the episodes that this package does not survive yet.
-var unmended = regexp.MustCompile("NOPERM")
-
 func TestEpisodes(t *testing.T) {
 	testenv.Long(t, "takes seconds")
 	t.Parallel()
 	for _, e := range lockfaults.Episodes() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			if unmended.MatchString(e.Name) && os.Getenv("OID_UNMENDED") == "" {
-				t.Skip("not mended yet; set OID_UNMENDED=1 to run it")
-			}
 			o := e.Run(t, lockfaults.Own())
 			t.Logf("%+v", o)
 			e.Check(t, o)
