@@ -10,8 +10,9 @@ import (
 
 // RedisCluster starts a Redis Cluster of three primaries, each with so many
 // replicas. The primaries come first. A replica takes over when its primary is gone
-// for a second; without replicas none is taken for gone that a slow disk holds up.
-func RedisCluster(t testing.TB, replicas int) []*RedisServer {
+// for a second; without replicas none is taken for gone that a slow disk holds up. args are
+// further arguments of each server.
+func RedisCluster(t testing.TB, replicas int, args ...string) []*RedisServer {
 	t.Helper()
 	Long(t, "starts a Redis Cluster")
 	RedisKnows(t, "cluster-port")
@@ -23,8 +24,8 @@ func RedisCluster(t testing.TB, replicas int) []*RedisServer {
 	var nodes []*RedisServer
 	create := []string{"--cluster", "create"}
 	for range primaries * (1 + replicas) {
-		n := Redis(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
-			"--cluster-node-timeout", timeout, "--repl-diskless-sync-delay", "0")
+		n := Redis(t, append([]string{"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
+			"--cluster-node-timeout", timeout, "--repl-diskless-sync-delay", "0"}, args...)...)
 		nodes = append(nodes, n)
 		create = append(create, n.Addr)
 	}

@@ -144,7 +144,7 @@ func textOf(result rueidis.RedisResult) (string, error) {
 
 func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
-		if s.Count > 0 {
+		if s.Kind == "subscribe" {
 			ready()
 		}
 	})

@@ -2,11 +2,14 @@ package redislock
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/rueidis"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
@@ -103,6 +106,36 @@ func TestHintsAfterTheScript(t *testing.T) {
 	undisturbed(t, 0, 500*time.Millisecond, "a hand-over", func(t *testing.T) time.Duration {
 		return handOver(t, holder, waiter, "job")
 	})
+	if told := append(w1.all(), w2.all()...); len(told) > 0 {
+		t.Errorf("warnings: %q", told)
+	}
+}
+
+// sharded is a driver whose subscriptions belong to the slot of their channel. Serverless Redis has
+// only such ones, but answers as if they were others.
+type sharded struct{ *rueidisDriver }
+
+func (d sharded) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
+	hooked := rueidis.WithOnSubscriptionHook(ctx, func(rueidis.PubSubSubscription) { ready() })
+	c, release := d.client.Dedicate()
+	defer release()
+	defer c.Close()
+	return c.Receive(hooked, c.B().Ssubscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { message(m.Message) })
+}
+
+// Serverless Redis takes a channel for a key, and refuses a script that publishes on a channel
+// whose slot is on another node. In this cluster it is so too: its PUBLISH is SPUBLISH.
+func TestHintsOfServerlessRedis(t *testing.T) {
+	t.Parallel()
+	nodes := testenv.RedisCluster(t, 0, "--rename-command", "PUBLISH", "", "--rename-command", "SPUBLISH", "PUBLISH")
+	holder, w1 := openHints(t, testenv.ClusterURL(nodes))
+	waiter, w2 := openHints(t, testenv.ClusterURL(nodes))
+	waiter.driver = sharded{waiter.driver.(*rueidisDriver)}
+	for i := range 6 { // on all nodes
+		undisturbed(t, 0, 500*time.Millisecond, "a hand-over", func(t *testing.T) time.Duration {
+			return handOver(t, holder, waiter, fmt.Sprint("job-", i))
+		})
+	}
 	if told := append(w1.all(), w2.all()...); len(told) > 0 {
 		t.Errorf("warnings: %q", told)
 	}
