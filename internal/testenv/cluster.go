@@ -24,8 +24,10 @@ func RedisCluster(t testing.TB, replicas int, args ...string) []*RedisServer {
 	var nodes []*RedisServer
 	create := []string{"--cluster", "create"}
 	for range primaries * (1 + replicas) {
-		n := Redis(t, append([]string{"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
-			"--cluster-node-timeout", timeout, "--repl-diskless-sync-delay", "0"}, args...)...)
+		n := Redis(t, append([]string{
+			"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
+			"--cluster-node-timeout", timeout, "--repl-diskless-sync-delay", "0",
+		}, args...)...)
 		nodes = append(nodes, n)
 		create = append(create, n.Addr)
 	}

@@ -31,7 +31,8 @@ type Driver interface {
 	// breaks, it must return an error.
 	Subscribe(ctx context.Context, channel string, ready func(), message func(text string)) error
 	// Info must send INFO to every node and return a map from the address of each node to its
-	// reply. It must leave out nodes that do not reply before ctx ends.
+	// reply, or to the sections memory and replication of it. It must leave out nodes that do
+	// not reply before ctx ends.
 	Info(ctx context.Context) map[string]string
 	// Scan must call found for every key that matches a pattern, on every node. It may report
 	// a key more than once.
@@ -87,6 +88,9 @@ type rueidisDriver struct {
 	client Client
 	busy   atomic.Int32 // number of requests that Redis may not have answered yet
 	met    atomic.Bool  // two requests have once been under way at the same time
+
+	infos   map[string]string // the reply of Info, if it is known already
+	trusted bool              // Redis wanted no password, so it hardly restricts this client: ask when somebody waits
 }
 
 func (d *rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
@@ -162,12 +166,18 @@ func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready fun
 
 func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 	type reply struct{ addr, text string }
+	if d.infos != nil {
+		return d.infos
+	}
 	nodes := d.client.Nodes()
 	replies := make(chan reply, len(nodes))
 	for addr, node := range nodes {
 		// A request to a node that is down does not end with ctx.
 		go func() {
-			info, _ := textOf(node.Do(ctx, node.B().Info().Build().ToPipe()))
+			info, err := textOf(node.Do(ctx, node.B().Info().Section("memory", "replication", "cluster").Build().ToPipe()))
+			if err != nil { // Redis 6 knows only one section
+				info, _ = textOf(node.Do(ctx, node.B().Info().Build().ToPipe()))
+			}
 			replies <- reply{addr, info}
 		}()
 	}

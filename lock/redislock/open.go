@@ -45,17 +45,18 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	}
 	d := &dialer{base: clientOptions.DialCtxFn, conns: map[*conn]time.Time{}}
 	clientOptions.DialCtxFn = d.dial
-	client, err := connect(ctx, clientOptions)
+	driver, err := connect(ctx, clientOptions)
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
 	}
 	opts.Prefix = cmp.Or(prefix, opts.Prefix)
-	l, err := New(ctx, client, &opts)
+	closeClient := driver.client.(rueidis.Client).Close
+	l, err := NewWithDriver(ctx, driver, &opts)
 	if err != nil {
-		client.Close()
+		closeClient()
 		return nil, err
 	}
-	l.closeClient, l.reset = client.Close, d.closeBefore
+	l.closeClient, l.reset = closeClient, d.closeBefore
 	return l, nil
 }
 
@@ -72,7 +73,7 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 		}
 		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
-	o.DisableCache = true
+	o.DisableCache, o.ClientSetInfo = true, rueidis.DisableClientSetInfo
 	o.Dialer.Timeout = cmp.Or(o.Dialer.Timeout, maxTry)
 	o.ConnWriteTimeout = cmp.Or(o.ConnWriteTimeout, maxTry)
 	// Only requests with ToPipe share a connection, see rueidisDriver.
@@ -117,27 +118,53 @@ func withoutSentinel(rawURL string) string {
 	return plain + "://" + rest[:at] + all[0] + "?" + strings.TrimPrefix(query+"&master_set="+url.QueryEscape(name), "&")
 }
 
-// connect is rueidis.NewClient with a context.
-func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error) {
+// newDriver connects to Redis. If there is one address, rueidis would first ask whether it belongs
+// to a cluster. newDriver learns that from INFO, which a new Locker needs anyway.
+func newDriver(o rueidis.ClientOption) (*rueidisDriver, error) {
+	trusted := o.Username == "" && o.Password == ""
+	if len(o.InitAddress) == 1 && o.Sentinel.MasterSet == "" {
+		single := o
+		single.ForceSingleClient = true
+		client, err := rueidis.NewClient(single)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), maxTry)
+		defer cancel()
+		d := &rueidisDriver{client: client, trusted: trusted}
+		d.infos = d.Info(ctx)
+		for _, info := range d.infos {
+			if parseInfo(info)["cluster_enabled"] == "0" {
+				return d, nil
+			}
+		}
+		client.Close()
+	}
+	client, err := rueidis.NewClient(o)
+	return &rueidisDriver{client: client, trusted: trusted}, err
+}
+
+// connect is newDriver with a context.
+func connect(ctx context.Context, o rueidis.ClientOption) (*rueidisDriver, error) {
 	type result struct {
-		client rueidis.Client
+		driver *rueidisDriver
 		err    error
 	}
 	began, made := time.Now(), make(chan result, 1)
 	go func() {
-		client, err := rueidis.NewClient(o)
-		made <- result{client, err}
+		driver, err := newDriver(o)
+		made <- result{driver, err}
 	}()
 	select {
 	case r := <-made:
 		if r.err != nil {
 			return nil, explain(r.err, o)
 		}
-		return r.client, nil
+		return r.driver, nil
 	case <-ctx.Done():
 		go func() {
 			if r := <-made; r.err == nil {
-				r.client.Close()
+				r.driver.client.(rueidis.Client).Close()
 			}
 		}()
 		if err := ctx.Err(); err != context.DeadlineExceeded {

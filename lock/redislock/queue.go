@@ -201,8 +201,14 @@ func (l *Locker) listen(ctx context.Context) error {
 	}
 }
 
+// tryHints publishes a message for nobody, to learn whether Redis refuses messages.
+func (l *Locker) tryHints(ctx context.Context) {
+	l.refuses(publish(ctx, l.driver, l.channel, ""))
+}
+
 // subscribe renews the subscription until Close.
 func (l *Locker) subscribe() {
+	l.tryHints(l.calls.Closing)
 	pause := backoff.Backoff{First: minPause, Max: maxPause}
 	for l.calls.Closing.Err() == nil {
 		err := l.driver.Subscribe(l.calls.Closing, l.channel, func() {

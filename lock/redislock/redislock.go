@@ -195,6 +195,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 // closes the client if [Open] made it. See [lock.Locker] for what becomes of leases.
 func (l *Locker) Close() error {
 	if l.calls.Close() && l.closeClient != nil {
+		l.reset(time.Now()) // otherwise the client sends a PING
 		l.closeClient()
 	}
 	return nil
@@ -265,7 +266,9 @@ const inspectTime = 100 * time.Millisecond
 func (l *Locker) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
-	l.refuses(publish(ctx, l.driver, l.channel, "")) // nobody listens yet
+	if d, ok := l.driver.(*rueidisDriver); !ok || !d.trusted {
+		l.tryHints(ctx)
+	}
 	for addr, text := range l.driver.Info(ctx) {
 		info := parseInfo(text)
 		switch replica, clustered := info["role"] == "slave", info["cluster_enabled"] == "1"; {

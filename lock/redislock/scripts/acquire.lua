@@ -19,7 +19,7 @@
 
 local nonce, new, ttl, guess, waiter, ticket = unpack(ARGV)
 local value, heard
-if waiter then
+if waiter or guess == '0' then
   value, heard = unpack(redis.call('MGET', KEYS[1], KEYS[3]))
 else
   value = redis.call('GET', KEYS[1])

@@ -14,8 +14,9 @@ local nonce, lease, ttl, new = unpack(ARGV)
 if not is_held_by(redis.call('GET', KEYS[1]) or '', lease) then
   return nonce .. ' 0'
 end
-redis.call('PEXPIRE', KEYS[1], ttl)
-if new ~= '' then
-  redis.call('SET', KEYS[1], new, 'PX', ttl)
+if new == '' then
+  redis.call('PEXPIRE', KEYS[1], ttl)
+else
+  set(new, ttl)
 end
 return nonce .. ' 1'

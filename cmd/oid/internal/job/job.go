@@ -103,8 +103,16 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	defer r.background.Wait()
 	// After an error nothing is wrong except this: if this process is killed, the lock stays
 	// held until its TTL has passed.
-	r.background.Go(func() { _ = lease.SetGroup(g.lasting()) })
+	ended := make(chan struct{})
+	r.background.Go(func() {
+		select {
+		case <-ended: // as most commands, it ran so briefly that nobody needs to know
+		case <-time.After(groupPause):
+			_ = lease.SetGroup(g.lasting())
+		}
+	})
 	r.wait()
+	close(ended)
 	if r.inFront && !r.lost {
 		g.share(r.end.signal)
 	}
@@ -114,6 +122,9 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	}
 	return end, nil
 }
+
+// groupPause is how long a command runs before its process group is recorded.
+const groupPause = 100 * time.Millisecond
 
 // leftoverNotice is how long Run waits for processes that a command has left before it calls
 // Left.
