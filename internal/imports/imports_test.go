@@ -63,7 +63,7 @@ var allowed = map[string][]string{
 	"store/memstore":                {"store", "store/internal/engine"},
 	"store/sqlitestore":             {"store", "store/internal/engine"},
 	"store/mongostore":              {"store", "objectid", "store/internal/engine", "internal/each"},
-	"store/pgstore":                 {"internal/backoff", "store", "objectid", "store/internal/engine"},
+	"store/pgstore":                 {"internal/backoff", "internal/failure", "store", "objectid", "store/internal/engine"},
 	"lock":                          {"internal/backoff", "gpid", "objectid", "lock/internal/engine"},
 	"lock/storelock":                {"internal/backoff", "internal/failure", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
 	"lock/redislock":                {"internal/backoff", "internal/failure", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},

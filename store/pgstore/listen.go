@@ -43,6 +43,7 @@ type listener struct {
 	life    context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
+	lose    atomic.Pointer[context.CancelFunc] // ends the connection; nil before run
 }
 
 func (l *listener) start(s *database, config *pgx.ConnConfig) {
@@ -54,13 +55,23 @@ func (l *listener) start(s *database, config *pgx.ConnConfig) {
 func (l *listener) run() {
 	for l.life.Err() == nil {
 		began := time.Now()
-		l.receive(l.life)
+		ctx, lose := context.WithCancel(l.life)
+		l.lose.Store(&lose)
+		l.receive(ctx)
+		lose()
 		l.up.Store(false)
 		l.waiting.Wake("") // tell listeners that no signals arrive now
 		select {
 		case <-l.life.Done():
 		case <-time.After(time.Until(began.Add(time.Second))):
 		}
+	}
+}
+
+// restart opens another connection instead of the current one.
+func (l *listener) restart() {
+	if lose := l.lose.Load(); lose != nil {
+		(*lose)()
 	}
 }
 

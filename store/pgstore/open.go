@@ -30,6 +30,10 @@
 // Calls also try again after a deadlock or a serialization failure. These are rare, because calls
 // that write many documents write them in the order of their keys.
 //
+// A connection to a read-only server is used for a second at most. So if one name leads to
+// whichever server is the primary, calls soon use a new primary, even if the old one goes on
+// answering.
+//
 // # Poolers
 //
 // Some poolers lend out a server connection for one transaction at a time, for example
@@ -175,6 +179,10 @@ func (s *database) open(ctx context.Context, uri string) error {
 	}
 	config.ConnConfig.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
 		return pgproto3.NewFrontend(bufio.NewReaderSize(r, readBuffer), w)
+	}
+	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		c.PgConn().CustomData()[openedAt] = time.Now()
+		return nil
 	}
 	if err := s.probe(ctx, config); err != nil {
 		return s.explain(ctx, err)

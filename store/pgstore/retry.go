@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
@@ -55,13 +56,28 @@ func (s *database) try(ctx context.Context, unclear bool, work func(*pgx.Conn, b
 	}
 	defer c.Release()
 	err = work(c.Conn(), unclear)
-	if code(err) == readOnlyTransaction { // the server is not the primary any more
-		_ = c.Conn().Close(ctx)
+	opened, _ := c.Conn().PgConn().CustomData()[openedAt].(time.Time)
+	if code(err) == readOnlyTransaction || isReadOnly(c.Conn()) && time.Since(opened) > readOnlyTime {
+		s.pool.Reset()
+		s.listener.restart()
 	}
 	if err != nil && c.Conn().IsClosed() && code(err) == "" {
 		err = &lostError{err}
 	}
 	return true, err
+}
+
+// readOnlyTime is how long a connection to a read-only server is used. Another server may be the
+// primary, and a name may lead to that one by now.
+const readOnlyTime = time.Second
+
+// openedAt is the key of the time when a connection was opened.
+const openedAt = "oid_opened_at"
+
+// isReadOnly reports whether the server has told, by its last answer, that it is read-only.
+func isReadOnly(c *pgx.Conn) bool {
+	p := c.PgConn()
+	return p.ParameterStatus("in_hot_standby") == "on" || p.ParameterStatus("default_transaction_read_only") == "on"
 }
 
 // lostError wraps the error of a lost connection.
@@ -70,11 +86,11 @@ type lostError struct{ err error }
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// failure says what an error means for another attempt.
-type failure int
+// outcome says what an error means for another attempt.
+type outcome int
 
 const (
-	permanent failure = iota // another attempt would fail too
+	permanent outcome = iota // another attempt would fail too
 	retryable                // the attempt had no effect; another one may succeed
 	ambiguous                // the attempt may have had its effect; another one may succeed
 )
@@ -82,39 +98,33 @@ const (
 // Error codes of PostgreSQL to which this package reacts, see
 // https://www.postgresql.org/docs/15/errcodes-appendix.html.
 const (
-	uniqueViolation      = "23505"
-	readOnlyTransaction  = "25006"
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-	privilege            = "42501"
-	undefinedTable       = "42P01"
-	diskFull             = "53100"
-	tooManyConnections   = "53300"
-	cannotConnectNow     = "57P03"
-	undefinedDatabase    = "3D000"
-	undefinedSchema      = "3F000"
-	queryCanceled        = "57014"
+	uniqueViolation     = "23505"
+	readOnlyTransaction = "25006"
+	privilege           = "42501"
+	undefinedTable      = "42P01"
+	diskFull            = "53100"
+	cannotConnectNow    = "57P03"
+	undefinedDatabase   = "3D000"
+	undefinedSchema     = "3F000"
+	queryCanceled       = "57014"
 
 	loginClass = "28" // prefix of the codes of refused logins
 )
 
-// classify returns what err means for another attempt.
-func classify(err error) failure {
-	switch c := code(err); c {
-	case "":
-	case serializationFailure, deadlockDetected, readOnlyTransaction, tooManyConnections, cannotConnectNow:
-		return retryable
-	default:
-		// Class 08: connection exceptions, also those of poolers. Class 57: shutdowns.
-		if class := c[:2]; class == "08" || class == "57" && c != queryCanceled {
-			return ambiguous
-		}
+// classify returns what err means for another attempt. Of the errors that pass, a full disk and a
+// canceled query are permanent here: whoever writes should learn of them at once.
+func classify(err error) outcome {
+	c := code(err)
+	_, cut := errors.AsType[*lostError](err)
+	switch {
+	case c == "" && cut:
+		return ambiguous
+	case c == "", c == diskFull, c == queryCanceled, !failure.Of(err).Retry():
 		return permanent
-	}
-	if _, cut := errors.AsType[*lostError](err); cut {
+	case strings.HasPrefix(c, "08"), strings.HasPrefix(c, "57") && c != cannotConnectNow: // connection exceptions, shutdowns
 		return ambiguous
 	}
-	return permanent
+	return retryable
 }
 
 // code returns the error code of PostgreSQL, or "" if err has none.

@@ -15,13 +15,16 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
-		want failure
+		want outcome
 	}{
 		{"serialization failure", server("40001"), retryable},
 		{"deadlock", server("40P01"), retryable},
 		{"not the primary any more", server("25006"), retryable},
 		{"too many connections", server("53300"), retryable},
 		{"server starts", server("57P03"), retryable},
+		{"database dropped", server("57P04"), permanent},
+		{"another transaction has the row", server("55P03"), retryable},
+		{"wrong password", server("28P01"), permanent},
 		{"server shuts down", server("57P01"), ambiguous},
 		{"server crashed", server("57P02"), ambiguous},
 		{"pooler lost its server", server("08P01"), ambiguous},
@@ -36,7 +39,7 @@ func TestFailures(t *testing.T) {
 		{"none", nil, permanent},
 	} {
 		if got := classify(test.err); got != test.want {
-			t.Errorf("%s: failure %d, want %d", test.name, got, test.want)
+			t.Errorf("%s: outcome %d, want %d", test.name, got, test.want)
 		}
 	}
 }
