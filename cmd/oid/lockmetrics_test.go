@@ -165,6 +165,7 @@ func TestWatchLocksCrontab(t *testing.T) {
 		}
 	}
 	show(`oid_job_last_exit_code{lock="report"} 0`)
+	show(`/oid.prom"} `) // node_textfile_mtime_seconds, for an alert
 	if err := minute("redis://127.0.0.1:1"); err == nil {
 		t.Error("the line succeeds without a backend")
 	}
