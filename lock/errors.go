@@ -11,7 +11,8 @@ var (
 	// ErrHeld: somebody else holds the lock. The error is or wraps a [HeldError].
 	ErrHeld = errors.New("lock: held by another")
 
-	// ErrLost: the lease ended because the lock was removed or the backend lost its data.
+	// ErrLost: the lease ended because the lock was broken, see [Locker.Break], or was removed,
+	// or the backend lost its data.
 	ErrLost = errors.New("lock: lost")
 
 	// ErrExpired: the lease ended at its deadline because it could not be renewed in time.

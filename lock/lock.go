@@ -35,6 +35,17 @@ type Locker interface {
 	// List returns the status of every lock that is held, sorted by name.
 	List(ctx context.Context) ([]Status, error)
 
+	// Break frees the lock although owner has not released it, so that the next waiter gets it.
+	// Use it if the holder hangs or the lock never expires. The lease of owner ends with
+	// [ErrLost] when it is next renewed, after a third of its TTL at the latest. Until then two
+	// leases go on, but only the resource can keep the holder from writing: give it the fence
+	// of the lease plus one. Later leases have at least this fence.
+	//
+	// Break and the next holder cannot meet: if owner does not hold the lock any more, Break
+	// changes nothing and returns an error that wraps ErrLost. In filelock Break always returns
+	// an error. It says which process to end, because only the kernel can free the lock.
+	Break(ctx context.Context, name string, owner Owner) error
+
 	// Close makes waiting Acquires return [ErrClosed] and frees the resources of the Locker.
 	// Release leases first: Close only stops renewing them, so they end at their deadlines.
 	// In filelock they have no deadline and do not end.
@@ -140,7 +151,8 @@ type Status struct {
 	// Since is when the lease was granted, by the holder's clock.
 	Since time.Time
 	// TTL is how long the lock stays held if it is not renewed again: in Redis from now, in a
-	// store from the last renewal. It is 0 in filelock.
+	// store from the last renewal. It is 0 in filelock. It is negative if somebody has removed
+	// the TTL in Redis, so that the lock stays held until a renewal or a [Locker.Break].
 	TTL time.Duration
 	// Waiters is the length of the queue, including waiters that may have died. It is 0 in
 	// filelock, which has no queue.

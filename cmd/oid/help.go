@@ -49,7 +49,7 @@ command, it returns 128 plus the number of the signal, as shells do. Otherwise i
   113  the lock was lost before its release
   126  the command cannot be run
   127  there is no such command
-With --status and --list, it returns 0, or 1 if it failed.`
+With --status, --list and --break, it returns 0, or 1 if it failed.`
 
 // newTopics returns the topics of help: what concerns several commands, and the details
 // of those whose help would be long.
@@ -63,5 +63,6 @@ func newTopics() []*cobra.Command {
 		{Use: "lock-command", Short: "How a command runs under a lock", Long: lockCommandHelp},
 		{Use: "lock-ticks", Short: "Run a job on only one of several hosts", Long: onceHelp},
 		{Use: "lock-slots", Short: "Locks with several holders", Long: slotsHelp},
+		{Use: "lock-break", Short: "Free a lock in place of its holder", Long: breakHelp},
 	}
 }

@@ -17,7 +17,8 @@ ended. See also "oid help exit-codes".
 
   oid help lock-command  environment, signals, a lost lock
   oid help lock-ticks    --once
-  oid help lock-slots    --slots`
+  oid help lock-slots    --slots
+  oid help lock-break    --break`
 
 // lockCommandHelp is the help topic about the command that runs under a lock.
 const lockCommandHelp = `The command of "oid lock" runs in a process group of its own. If oid is in the foreground
@@ -95,6 +96,7 @@ type lockCommand struct {
 	where        locksFlag
 	options      lockOptions
 	status, list bool
+	breaks, yes  bool
 	asJSON       jsonFlag
 	format       string
 	zone         zone
@@ -130,6 +132,8 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("let up to `N` commands hold the lock, at most %d", lock.MaxSlots))
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the locks NAME..., and their ticks")
 	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
+	cmd.Flags().BoolVar(&c.breaks, "break", false, "free the held lock NAME")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "break without asking")
 	c.asJSON.addFlag(cmd, jsonObjects)
 	stringForms([]string{formatText, formatPrometheus}).addFlag(cmd, &c.format, "format", formatText, "with --status, write this `FORMAT`")
 	c.zone.addFlag(cmd)
@@ -137,6 +141,7 @@ func newLockCommand(std streams) *cobra.Command {
 }
 
 func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
+	c.status = c.status || c.breaks // the status comes first
 	names, command := splitLockArguments(cmd, args, c.status || c.list)
 	if err := c.check(cmd, names, command); err != nil {
 		return err
@@ -178,10 +183,14 @@ func splitLockArguments(cmd *cobra.Command, args []string, show bool) (names, co
 func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 	show := c.status || c.list
 	switch {
+	case c.yes && !c.breaks:
+		return usagef("--yes needs --break")
+	case c.breaks && len(names) == 0:
+		return usagef("--break needs the name of a lock; oid lock --list shows all that are held")
 	case c.status && c.list:
-		return usagef("give --status NAME or --list, not both")
+		return usagef("give only one of --status NAME, --list and --break NAME")
 	case show && len(command) > 0:
-		return usagef("--status and --list run no command; leave out -- and what follows it")
+		return usagef("--status, --list and --break run no command; leave out -- and what follows it")
 	case c.list && len(names) > 0:
 		return usagef("--list takes no name; write oid lock --status NAME to see one lock")
 	case c.status && len(names) == 0:

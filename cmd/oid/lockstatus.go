@@ -32,6 +32,9 @@ func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, n
 		if d.of = c.options.slots; err == nil && c.format == formatText {
 			err = d.show(c.std, c.asJSON, &c.zone)
 		}
+		if err == nil && c.breaks {
+			err = c.breakLock(ctx, l, d)
+		}
 		if err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
 	if len(d.slots) > 0 || d.of > 0 {
 		lines = append(lines, d.slotsLine())
 	}
-	if len(d.slots) > 0 && d.slots[0].TTL > 0 && !d.Held {
+	if len(d.slots) > 0 && d.slots[0].TTL != 0 && !d.Held {
 		out.Waiters = &d.waiters
 	}
 	for _, s := range d.slots {
@@ -128,7 +131,9 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		return s.Name + ": held by a program that does not say who it is, such as flock(1)"
 	}
 	line := fmt.Sprintf("%s: held by %v since %s (%v), fence %d", s.Name, s.Owner, z.text(s.Since.Truncate(time.Second)), max(0, now.Sub(s.Since)).Round(time.Second), s.Fence)
-	if s.TTL > 0 {
+	if s.TTL < 0 {
+		line += ", never expires"
+	} else if s.TTL > 0 {
 		line += fmt.Sprintf(", ttl %v", s.TTL.Round(100*time.Millisecond))
 	}
 	if s.Waiters > 0 {
@@ -139,7 +144,7 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		oid, err := s.Holder.Process.Alive()
 		switch {
 		case s.Holder.State == lock.StateUnknown:
-		case s.Holder.State == lock.StateEnded && s.TTL > 0:
+		case s.Holder.State == lock.StateEnded && s.TTL != 0:
 			line += ", ended"
 		case s.Holder.State == lock.StateEnded, err == nil && !oid: // somebody still locks the file
 			line += ", ended, but processes of its command still run"

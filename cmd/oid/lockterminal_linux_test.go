@@ -196,3 +196,28 @@ func TestLockWithAnEditor(t *testing.T) {
 	s.run("cat " + text)
 	s.expect("hello\r\n.*" + prompt)
 }
+
+// At a terminal oid asks before it breaks a lock. Only yes breaks it, and Ctrl-C ends oid.
+func TestLockBreakAsks(t *testing.T) {
+	s := interactiveShell(t, "OID_LOCKS=sqlite:"+filepath.Join(t.TempDir(), "s.db"))
+	s.run(`oid lock job --ttl 3s -- sleep 1000 2>/dev/null &`)
+	s.expect(prompt)
+	s.run("until oid lock --status job | grep held; do sleep 0.1; done")
+	s.expect("job: held by .*" + prompt)
+	for _, no := range []string{"", "n", "yesterday"} {
+		s.run("oid lock --break job; echo code $?.")
+		s.expect(`job: held by .*break this lock\?.*\(y/N\) `)
+		s.run(no)
+		s.expect(`the lock was not broken.*code 1\.`)
+	}
+	s.run("oid lock --break job")
+	s.expect(`\(y/N\) `)
+	s.press(ctrlC)
+	s.expect(prompt)
+	s.run("echo code $?.; oid lock --status job")
+	s.expect(`code 130\..*job: held by .*` + prompt)
+	s.run("oid lock --break job; echo code $?.")
+	s.expect(`\(y/N\) `)
+	s.run("y")
+	s.expect(`the lock is broken; every later holder has a fence of at least [0-9]+.*code 0\.`)
+}

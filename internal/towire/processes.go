@@ -177,8 +177,10 @@ func Lock(s lock.Status) wire.Lock {
 		GPID: s.Owner.Process.String(), Lease: s.Owner.ID, Fence: s.Fence, Since: s.Since,
 		Host: s.Holder.Host, PID: s.Owner.Process.PID(), Command: s.Holder.Command, State: string(s.Holder.State),
 	}
-	if s.TTL > 0 { // otherwise the kernel holds the lock, and does not tell how many wait
+	if s.TTL > 0 {
 		out.Holder.TTLSeconds = new(s.TTL.Seconds())
+	}
+	if s.TTL != 0 { // otherwise the kernel holds the lock, and does not tell how many wait
 		out.Waiters = &s.Waiters
 	}
 	return out

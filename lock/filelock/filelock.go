@@ -84,7 +84,7 @@ func New(dir string, o *Options) (*Locker, error) {
 	if l.user != "" {
 		l.mode = 0o644 // all users read the record, and only its user writes it
 	}
-	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Break: l.breakLease, Note: l.note})
 	return l, nil
 }
 

@@ -92,7 +92,10 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			if r.l.queue.polls.Load() {
 				sleep = pollTime / 2
 			}
-			sleep = min(backoff.Between(sleep, 2*sleep), a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
+			sleep = backoff.Between(sleep, 2*sleep)
+			if a.wait >= 0 { // the lock expires
+				sleep = min(sleep, a.wait+backoff.Between(time.Millisecond, 11*time.Millisecond))
+			}
 		// Redis has accepted the request of a waiter before, so it may accept it again.
 		case permanent(err) && (!refused || errors.Is(err, ErrClientClosed)), try && n == tries:
 			return nil, failed(err)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
@@ -289,6 +288,5 @@ func (v value) abandoned() bool {
 
 // free releases the lock for which r waits, in place of its holder, which has ended.
 func (r *request) free(v value) {
-	dead := &request{Call: calls.Call{Name: r.Name, Owner: v.owner}, l: r.l, keys: r.keys, ms: r.ms, ttl: r.ttl, text: v.owner.String(), grant: grant{fence: v.fence}}
-	_, _, _ = dead.release(r.l.calls.Closing)
+	_, _, _ = r.l.standIn(r.Name, v.owner, v.fence, r.ttl).release(r.l.calls.Closing)
 }

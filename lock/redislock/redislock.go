@@ -60,6 +60,7 @@
 //	oid:lock:{name}:queue  while somebody waits: the queue
 //	oid:lock:{name}:heard  while somebody waits: the fence, and the latest waiters of two processes
 //	oid:lock:{name}:note   for at least 35 days after the latest run: the runs of [lock.Once]
+//	oid:lock:{name}:broken for a day after [lock.Locker.Break]: the broken lease, and who broke it
 //
 // If an access control list restricts the Redis user, this user needs the commands evalsha, eval,
 // info, scan, subscribe and unsubscribe, all commands in the scripts, the keys oid:lock:* and
@@ -185,7 +186,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		calls:    c,
 		queue:    queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
-	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Break: l.breakLease, Note: l.note})
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)
 	return l, nil

@@ -155,7 +155,7 @@ func (r *request) change(what string, now time.Time, s script, keys []string, ar
 		return fmt.Errorf("redislock: %s %q: %w", what, r.Name, err)
 	}
 	if reply != "1" {
-		return fmt.Errorf("%w: %q: in Redis it is free or has another holder", lock.ErrLost, r.Name)
+		return r.lost()
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (r *request) Free() error {
 		return fmt.Errorf("redislock: release %q: %w; the lock expires within %v", r.Name, err, r.ttl)
 	}
 	if !had && !unsure { // unsure: an attempt whose reply was lost may have released it
-		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.Name)
+		return r.lost()
 	}
 	return nil
 }

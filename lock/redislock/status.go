@@ -25,7 +25,7 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 		}
 	}
 	if err != nil {
-		return s, err
+		return s, l.foreign(name, err)
 	}
 	fields := strings.SplitN(reply, " ", 3) // waiters, ttl, value
 	if len(fields) != 3 {
@@ -34,13 +34,22 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 	waiters, err1 := strconv.Atoi(fields[0])
 	ttl, err2 := strconv.ParseInt(fields[1], 10, 64)
 	v, err3 := parseValue(fields[2])
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2, l.foreign(name, err3)); err != nil {
 		return s, err
 	}
 	s = v.status(name, time.Duration(ttl)*time.Millisecond)
 	s.Waiters = waiters
 	s.Holder.State = holder.State(s.Holder)
 	return s, nil
+}
+
+// foreign adds to err how to remove the keys of a lock, if err says that they are not those of
+// a lock.
+func (l *Locker) foreign(name string, err error) error {
+	if code(err) == "WRONGTYPE" || errors.Is(err, errValue) {
+		return fmt.Errorf("%w; if no program needs it, write: redis-cli DEL '%s'", err, strings.Join(l.keysOf(name), "' '"))
+	}
+	return err
 }
 
 func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
@@ -105,11 +114,14 @@ var ownDetail = sync.OnceValue(func() string {
 	return string(text)
 })
 
+// errValue: the value of a lock's key cannot be parsed.
+var errValue = errors.New("the key of the lock has the value")
+
 // parseValue parses the value of a lock's key. The value of a missing key is "": nobody has
 // used the lock lately.
 func parseValue(s string) (v value, err error) {
 	bad := func(what string) (value, error) {
-		return value{}, fmt.Errorf("the key of the lock has the value %.200q: %s", s, what)
+		return value{}, fmt.Errorf("%w %.200q: %s", errValue, s, what)
 	}
 	f := strings.SplitN(s, " ", 5)
 	if s == "" {
@@ -155,6 +167,6 @@ func (v value) status(name string, ttl time.Duration) lock.Status {
 		return lock.Status{Name: name}
 	}
 	return lock.Status{
-		Name: name, Held: true, Owner: v.owner, Fence: v.fence, Since: v.since, TTL: max(0, ttl), Holder: v.holder,
+		Name: name, Held: true, Owner: v.owner, Fence: v.fence, Since: v.since, TTL: ttl, Holder: v.holder,
 	}
 }

@@ -41,6 +41,8 @@ type record struct {
 
 	Note string `bson:"note,omitempty"` // see lock.Once
 
+	Broken string `bson:"broken,omitempty"` // the fence of the lease that was broken last, and by whom
+
 	doc bson.Raw // the stored document, or nil if there is none
 }
 
@@ -101,9 +103,10 @@ func (r record) take(owner lock.Owner, o lock.AcquireOptions) record {
 	return r
 }
 
-// free makes r the record of a free lock. It keeps the fence, the queue and the note.
+// free makes r the record of a free lock. It keeps the fence, the queue, the note and who
+// broke the lock.
 func (r *record) free() {
-	*r = record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note}
+	*r = record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note, Broken: r.Broken}
 }
 
 // holder describes the process that holds the lock.

@@ -104,7 +104,7 @@ func New(s store.Store, o *Options) (*Locker, error) {
 		return nil, err
 	}
 	l := &Locker{store: store.Linearizable(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}
-	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Note: l.note})
+	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Break: l.breakLease, Note: l.note})
 	return l, nil
 }
 
@@ -252,7 +252,7 @@ func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, e
 		case err != nil:
 			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)
 		case now.Owner != k.owner:
-			return time.Time{}, fmt.Errorf("%w: %q is free or has another holder in the store", lock.ErrLost, k.record.Name)
+			return time.Time{}, k.lost(now)
 		}
 		k.record = now
 	}

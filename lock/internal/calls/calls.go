@@ -15,6 +15,7 @@ import (
 	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/engine"
+	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -188,6 +189,9 @@ type Backend struct {
 	Status func(ctx context.Context, name string) (lock.Status, error)
 	// List returns the status of every lock that is held, sorted by name.
 	List func(ctx context.Context) ([]lock.Status, error)
+	// Break frees a lock if owner holds it, and otherwise returns an error that wraps
+	// [lock.ErrLost]. The error of the lease of owner says who has broken the lock.
+	Break func(ctx context.Context, name string, owner lock.Owner, who string) error
 	// Note returns the note of a lock, and the time of the backend.
 	Note func(ctx context.Context, name string) (engine.Note, error)
 }
@@ -253,6 +257,15 @@ func (c *Calls) Acquire(name string, o *lock.AcquireOptions) (Call, error) {
 // Status implements [lock.Locker].
 func (b base) Status(ctx context.Context, name string) (lock.Status, error) {
 	return about(ctx, b.calls, "status", name, b.backend.Status)
+}
+
+// Break implements [lock.Locker].
+func (b base) Break(ctx context.Context, name string, owner lock.Owner) error {
+	_, err := about(ctx, b.calls, "break", name, func(ctx context.Context, name string) (none struct{}, _ error) {
+		who := fmt.Sprintf("pid %d on %s", os.Getpid(), holder.Self(lock.AcquireOptions{}).Host)
+		return none, b.backend.Break(ctx, name, owner, who)
+	})
+	return err
 }
 
 // note returns the note of a lock, and the time of the backend.

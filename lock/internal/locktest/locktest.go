@@ -45,6 +45,8 @@ var checks = []check{
 	{"ContextHasTheCause", testContextHasTheCause},
 	{"StatusDescribesTheHolder", testStatusDescribesTheHolder},
 	{"BadTTL", testBadTTL},
+	{"Break", testBreak},
+	{"BrokenTick", testBrokenTick},
 	{"Slots", testSlots},
 	{"SlotsAreNeverMore", testSlotsAreNeverMore},
 	{"SlotsAndNoSlots", testSlotsAndNoSlots},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -43,6 +44,9 @@ type memoryLock struct {
 	note   string
 	holder *memoryLease
 	queue  []*memoryWaiter
+
+	broken  uint64 // the fence of the lease that was broken last
+	breaker string // by whom
 }
 
 type memoryWaiter struct {
@@ -380,6 +384,35 @@ func (l *memoryLocker) List(context.Context) ([]lock.Status, error) {
 	return all, nil
 }
 
+func (l *memoryLocker) Break(_ context.Context, name string, owner lock.Owner) error {
+	if err := l.check(name); err != nil {
+		return err
+	}
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	x := l.m.at(name)
+	switch held := x.holder != nil; {
+	case l.m.has("breaks any lease") && held:
+	case l.m.has("breaks a free lock") && !held:
+		return nil
+	case !held || x.holder.owner != owner:
+		return fmt.Errorf("%w: %q", lock.ErrLost, name)
+	}
+	x.broken, x.breaker = x.holder.fence, fmt.Sprintf("it was broken by pid %d", os.Getpid())
+	switch {
+	case l.m.has("has a Break that does nothing"):
+	case l.m.has("breaks a lease for the last waiter"):
+		slices.Reverse(x.queue)
+		x.pass()
+	case l.m.has("breaks a lease and forgets the fence"):
+		x.pass()
+		x.fence = 0
+	default:
+		x.pass()
+	}
+	return nil
+}
+
 func (l *memoryLocker) readNote(_ context.Context, name string) (engine.Note, error) {
 	if err := l.check(name); err != nil {
 		return engine.Note{}, err
@@ -398,6 +431,9 @@ func (k *memoryLease) with(f func(x *memoryLock)) error {
 	defer k.m.mu.Unlock()
 	x := k.m.at(k.name)
 	if x.holder != k && !k.m.has("does not compare owners") && !k.m.has("grants a lock twice") {
+		if x.broken == k.fence && !k.m.has("does not say who broke a lock") {
+			return fmt.Errorf("%w: %q: %s", lock.ErrLost, k.name, x.breaker)
+		}
 		return fmt.Errorf("%w: %q", lock.ErrLost, k.name)
 	}
 	f(x)
