@@ -128,14 +128,25 @@ func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, 
 	return reply, err
 }
 
+// replyError returns an error reply as a [ReplyError], and other errors unchanged. It omits the
+// arguments of a command that the server lacks.
+func replyError(err error) error {
+	reply, ok := rueidis.IsRedisErr(err)
+	if !ok {
+		return err
+	}
+	text, _, lacks := strings.Cut(reply.Error(), ", with args beginning with")
+	if lacks {
+		text += " (if the server is a proxy, use the address of the Redis behind it)"
+	}
+	return ReplyError(text)
+}
+
 // textOf returns a reply in the form that [Driver] promises.
 func textOf(result rueidis.RedisResult) (string, error) {
 	s, err := result.ToString()
 	if err == nil {
 		return s, nil
-	}
-	if reply, ok := rueidis.IsRedisErr(err); ok && !reply.IsNil() {
-		return "", ReplyError(reply.Error())
 	}
 	switch {
 	case errors.Is(err, rueidis.ErrClosing):
@@ -143,7 +154,7 @@ func textOf(result rueidis.RedisResult) (string, error) {
 	case rueidis.IsParseErr(err), rueidis.IsRedisNil(err):
 		return "", nil // not a text
 	}
-	return "", err
+	return "", replyError(err)
 }
 
 func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
@@ -158,10 +169,7 @@ func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready fun
 	defer release()
 	defer c.Close()
 	err := c.Receive(hooked, c.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { message(m.Message) })
-	if reply, ok := rueidis.IsRedisErr(err); ok {
-		return ReplyError(reply.Error())
-	}
-	return err
+	return replyError(err)
 }
 
 func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
@@ -202,7 +210,7 @@ func (d *rueidisDriver) Scan(ctx context.Context, pattern string, found func(str
 			page, err := node.Do(inner, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build().ToPipe()).AsScanEntry()
 			cancel()
 			if err != nil {
-				return err
+				return replyError(err)
 			}
 			for _, key := range page.Elements {
 				found(key)

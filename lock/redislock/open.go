@@ -121,27 +121,24 @@ func withoutSentinel(rawURL string) string {
 // newDriver connects to Redis. If there is one address, rueidis would first ask whether it belongs
 // to a cluster. newDriver learns that from INFO, which a new Locker needs anyway.
 func newDriver(o rueidis.ClientOption) (*rueidisDriver, error) {
-	trusted := o.Username == "" && o.Password == ""
-	if len(o.InitAddress) == 1 && o.Sentinel.MasterSet == "" {
-		single := o
-		single.ForceSingleClient = true
-		client, err := rueidis.NewClient(single)
-		if err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), maxTry)
-		defer cancel()
-		d := &rueidisDriver{client: client, trusted: trusted}
-		d.infos = d.Info(ctx)
-		for _, info := range d.infos {
-			if parseInfo(info)["cluster_enabled"] == "0" {
-				return d, nil
-			}
-		}
-		client.Close()
+	one := o
+	one.ForceSingleClient = len(o.InitAddress) == 1 && o.Sentinel.MasterSet == ""
+	client, err := rueidis.NewClient(one)
+	d := &rueidisDriver{client: client, trusted: o.Password == ""}
+	if err != nil || !one.ForceSingleClient {
+		return d, err
 	}
-	client, err := rueidis.NewClient(o)
-	return &rueidisDriver{client: client, trusted: trusted}, err
+	ctx, cancel := context.WithTimeout(context.Background(), maxTry)
+	defer cancel()
+	d.infos = d.Info(ctx)
+	for _, info := range d.infos {
+		if strings.Contains(info, "cluster_enabled:0") {
+			return d, nil
+		}
+	}
+	client.Close()
+	client, err = rueidis.NewClient(o)
+	return &rueidisDriver{client: client, trusted: d.trusted}, err
 }
 
 // connect is newDriver with a context.
@@ -184,6 +181,8 @@ func explain(err error, o rueidis.ClientOption) error {
 		return fmt.Errorf("it wants a password; write redis://user:password@host: %w", ReplyError(e.Error()))
 	case fromRedis:
 		return ReplyError(e.Error())
+	case errors.Is(err, io.EOF) && answersPing(o):
+		return errors.New("it answers PING but hangs up on HELLO, as the proxy twemproxy does, which lacks SUBSCRIBE and INFO too: use the address of the Redis behind it")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return explained{"it hung up without an answer (if it speaks TLS, write rediss://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:
@@ -194,6 +193,20 @@ func explain(err error, o rueidis.ClientOption) error {
 		return err
 	}
 	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
+}
+
+// answersPing reports whether a server answers a PING as Redis does.
+func answersPing(o rueidis.ClientOption) bool {
+	c, err := o.DialCtxFn(context.Background(), o.InitAddress[0], &o.Dialer, o.TLSConfig)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(maxTry))
+	answer := make([]byte, len("+PONG"))
+	_, err1 := io.WriteString(c, "*1\r\n$4\r\nPING\r\n")
+	_, err2 := io.ReadFull(c, answer)
+	return err1 == nil && err2 == nil && string(answer) == "+PONG"
 }
 
 // explained is an error with a text of its own in place of the text of err. It has no Unwrap,

@@ -162,11 +162,11 @@ func (l *Locker) refuses(err error) bool {
 	}
 	l.queue.polls.Store(true)
 	l.queue.refused.Do(func() {
-		remedy := "allow PUBLISH and SUBSCRIBE"
+		remedy := ""
 		if code(err) == "NOPERM" {
-			remedy = "for the user of the URL, run: ACL SETUSER USER +publish +subscribe +unsubscribe &" + l.channel[:strings.LastIndexByte(l.channel, ':')] + ":*"
+			remedy = "; for the user of the URL, run: ACL SETUSER USER +publish +subscribe +unsubscribe &" + l.channel[:strings.LastIndexByte(l.channel, ':')] + ":*"
 		}
-		l.warn(fmt.Errorf("redislock: Redis refuses messages to waiters (%w): each waiter asks for the lock every %v to %v instead, and waiters of other programs may get it up to 2s late; %s", err, pollTime/2, pollTime, remedy))
+		l.warn(fmt.Errorf("redislock: Redis refuses messages to waiters (%w): each waiter asks for the lock every %v to %v instead, and waiters of other programs may get it up to 2s late%s", err, pollTime/2, pollTime, remedy))
 	})
 	return true
 }

@@ -63,8 +63,20 @@
 //	oid:lock:{name}:broken for a day after [lock.Locker.Break]: the broken lease, and who broke it
 //
 // If an access control list restricts the Redis user, this user needs the commands evalsha, eval,
-// info, scan, subscribe and unsubscribe, all commands in the scripts, the keys oid:lock:* and
-// the channels oid:lock:*. With [Options.Prefix], all keys and channels begin with the prefix.
+// info, scan, publish, subscribe and unsubscribe, all commands in the scripts, the keys oid:lock:*
+// and the channels oid:lock:*, for which Redis 7 gives a new user no rights. With
+// [Options.Prefix], all keys and channels begin with the prefix.
+//
+// # Servers that lack something
+//
+// Serverless Redis refuses to publish within a script. The process whose request the script
+// served then publishes the hints. If it dies before that, waiters wait for their next request
+// without a hint.
+//
+// If Redis refuses hints altogether, [Options.Warn] is called, and each waiter asks every 50 to
+// 100 ms. Waiters still get the lock in their order.
+//
+// A proxy without scripts, or one that hangs up on HELLO, as twemproxy does, cannot be used.
 package redislock
 
 import (
