@@ -48,18 +48,18 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 	for {
 		lease, err := r.try(ctx)
 		end, sleep := ctx.Err(), pause.Next()
-		switch held := errors.Is(err, lock.ErrHeld); {
+		switch held, passes := errors.Is(err, lock.ErrHeld), failure.Of(err).Retry(); {
 		case held && end == nil:
 			if obstacle = err; !refused {
 				r.Tell(lock.EventWaiting, 0, nil)
 			}
 			refused, failed = true, false
-		case end == nil && failure.Of(err).Retry():
+		case passes && end == nil:
 			if obstacle = errors.Unwrap(err); !failed {
 				r.Tell(lock.EventUnanswered, 0, obstacle)
 			}
 			failed, sleep = true, backoff.Spread(failedPause)
-		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // the lock is just being handed over
+		case end != nil && (passes || errors.Is(err, end)) && !held && obstacle != nil: // the lock may just be being handed over
 			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.Name, end, obstacle)
 		default:
 			return lease, err
