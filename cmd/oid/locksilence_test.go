@@ -163,3 +163,44 @@ func TestLockDuringAFailover(t *testing.T) {
 		}
 	}
 }
+
+// oid waits while Redis refuses requests for a reason that passes, says once why, and then runs
+// the command. Without time left, the exit code is that of a failure, not of a held lock.
+func TestLockWaitsForErrorsThatPass(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t, "takes seconds")
+	for reason, change := range map[string]struct{ begin, end []string }{
+		"its memory is full": {[]string{"CONFIG", "SET", "maxmemory", "1"}, []string{"CONFIG", "SET", "maxmemory", "0"}},
+		"it is a replica":    {[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"}},
+		"it has lost its replicas": {
+			[]string{"CONFIG", "SET", "min-replicas-to-write", "1"}, []string{"CONFIG", "SET", "min-replicas-to-write", "0"},
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			redis := testenv.Redis(t)
+			redis.CLI(change.begin...)
+			late := startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "0", "--", "true")
+			if code, said := late.code(), late.stderr.String(); code != exitLockFailed || !strings.Contains(said, "refuses requests for now, because "+reason+" (") {
+				t.Errorf("--wait 0: exit code %d, said %q; want %d and the reason", code, said, exitLockFailed)
+			}
+			waiter := startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "1m", "--", "echo", "ran")
+			testenv.Await(t, "warning", func() error {
+				if said := waiter.stderr.String(); !strings.Contains(said, "waiting for the lock") {
+					return fmt.Errorf("said %q", said)
+				}
+				return nil
+			})
+			time.Sleep(time.Second)
+			redis.CLI(change.end...)
+			healed := time.Now()
+			line, code := waiter.line(), waiter.code()
+			if said := waiter.stderr.String(); line != "ran" || code != 0 || strings.Count(said, "because "+reason+" (") != 1 {
+				t.Errorf("exit code %d, printed %q, said %q; want that it ran, and one warning", code, line, said)
+			}
+			if took := time.Since(healed); took > 5*time.Second {
+				t.Errorf("it ran %v after Redis accepted requests again", took)
+			}
+		})
+	}
+}

@@ -256,7 +256,7 @@ func TestBadTTL(t *testing.T) {
 }
 
 // A primary that turns into a replica fails Acquire only when its ctx ends, and
-// not at all if it turns back.
+// not at all if it turns back. Meanwhile Acquire opens few connections.
 func TestReadOnlyForAWhile(t *testing.T) {
 	t.Parallel()
 	server := testenv.Redis(t)
@@ -264,8 +264,17 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	server.CLI("REPLICAOF", "127.0.0.1", "1")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
+	connections := func() (n int) {
+		_, rest, _ := strings.Cut(server.CLI("INFO", "stats"), "total_connections_received:")
+		fmt.Sscan(rest, &n)
+		return n
+	}
+	before := connections()
 	if _, err := l.Acquire(ctx, "job", nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "READONLY") {
 		t.Errorf("Acquire: %v, want DeadlineExceeded and READONLY", err)
+	}
+	if n := connections() - before; n < 2 || n > 9 { // one of them is that of the test
+		t.Errorf("%d connections within 3 s, want a new one at most each half second", n)
 	}
 	back := time.AfterFunc(300*time.Millisecond, func() { server.CLI("REPLICAOF", "NO", "ONE") })
 	defer back.Stop()
