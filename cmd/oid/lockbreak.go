@@ -11,24 +11,19 @@ import (
 )
 
 // breakHelp is the help topic about --break.
-const breakHelp = `"oid lock --break NAME" frees a lock although its holder has not released it. That helps if
-the holder hangs or cannot be reached, or if the lock never expires, because a program has
-removed the TTL of its key in Redis. oid shows the holder, asks whether to break the lock,
-and then breaks it. With --yes it does not ask; without a terminal it needs --yes.
+const breakHelp = `"oid lock --break NAME" frees a lock whose holder hangs, or that never expires. oid shows the
+holder and asks before it breaks the lock. With --yes it does not ask; without a terminal it
+needs --yes. If the lock is free, oid says so and exits with 0. If it has passed to another
+holder meanwhile, oid breaks nothing and exits with 1.
 
-The next waiter gets the lock at once. The command of the old holder may go on until oid
-renews the lock there, for up to a third of --ttl. Then oid ends the command, exits with
-113, and says who broke the lock. If nobody may run beside this command, end the old holder
-first.
+The next waiter gets the lock at once. The old holder's oid notices that at its next renewal,
+after a third of --ttl at most. It then ends the command, exits with 113, and says who broke
+the lock. Until then the command of the old holder may still write. oid prints a fencing
+token: resources that are told this number reject the old holder from then on.
 
-Every later holder has a greater fencing token. oid prints the lowest one: resources that
-are told this number reject the old holder at once.
-
-If the lock has passed to another holder since it was shown, oid breaks nothing. If the lock
-is free, oid says so and exits with 0. To free one slot, write the name of the slot, such as
-NAME#2. A tick of --once whose lock is broken counts as one whose host died.
-
-A lock in files ends only with the processes that hold it: oid says which ones to end.`
+To free one slot, write its name, such as NAME#2. A tick of --once whose lock is broken
+counts as one whose host died. A lock in files ends only with the processes that hold it:
+oid says which one to end.`
 
 // breakLock frees the lock that was shown, if the user agrees.
 func (c *lockCommand) breakLock(ctx context.Context, l lock.Locker, d lockDetails) error {

@@ -3,6 +3,7 @@ package filelock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,4 +103,22 @@ func (f files) locked() (bool, error) {
 		return err == nil, err
 	}
 	return false, probe.unlock()
+}
+
+// breakLease returns an error: only the kernel can free a lock, when the processes that hold it
+// have ended. The error says how to end them.
+func (l *Locker) breakLease(_ context.Context, name string, owner lock.Owner, _ string) error {
+	f := l.files(name)
+	s, err := f.settled()
+	if err == nil && (!s.Held || s.Owner != owner) {
+		err = fmt.Errorf("%w: %q is free or has another holder", lock.ErrLost, name)
+	}
+	if err != nil {
+		return err
+	}
+	how := "lslocks shows who has locked " + f.lock
+	if alive, err := s.Holder.Process.Alive(); alive && err == nil {
+		how = fmt.Sprintf("write: kill %d", s.Holder.Process.PID)
+	}
+	return fmt.Errorf("a lock in files ends only with the processes that hold it; to end them, %s", how)
 }

@@ -52,22 +52,18 @@ func separated(prefix string) (string, error) {
 }
 
 // prefixOf returns the prefix in the query of a URL, or "" if there is none.
-func prefixOf(rawURL string) (prefix string, err error) {
+func prefixOf(rawURL string) (string, error) {
 	_, rawQuery, _ := strings.Cut(rawURL, "?")
 	rawQuery, _, _ = strings.Cut(rawQuery, "#")
 	query, err := url.ParseQuery(rawQuery)
+	for key, values := range query {
+		if strings.Contains(strings.ToLower(key), "prefix") && (key != "prefix" || len(values) > 1 || values[0] == "") {
+			err = fmt.Errorf("its query has %s=%s; want prefix=NAME, once", key, strings.Join(values, ", "))
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w URL of Redis: %w", lock.ErrInvalid, err)
 	}
-	for key, values := range query {
-		if !strings.Contains(strings.ToLower(key), "prefix") {
-			continue
-		}
-		prefix = values[0]
-		if key != "prefix" || len(values) > 1 || prefix == "" {
-			return "", fmt.Errorf("%w URL of Redis: its query has %s=%s; want prefix=NAME, once", lock.ErrInvalid, key, strings.Join(values, ", "))
-		}
-		_, err = separated(prefix)
-	}
-	return prefix, err
+	_, err = separated(query.Get("prefix"))
+	return query.Get("prefix"), err
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,4 +119,67 @@ func testBrokenTick(t testing.TB, open func() lock.Locker) {
 	if err != nil || !ran {
 		t.Errorf("the next tick: %v, ran: %v", err, ran)
 	}
+}
+
+// Whoever breaks leases while others come and go ends only those that it has named: no other
+// lease is lost, and a lease that was broken is.
+func testBreakMeetsNoOther(t testing.TB, open func() lock.Locker) {
+	const turns = 40
+	var mu sync.Mutex
+	broken, lost := make(map[lock.Owner]bool), make(map[lock.Owner]bool)
+	var workers sync.WaitGroup
+	var ended atomic.Bool
+	for range 3 {
+		l := open()
+		workers.Go(func() {
+			for range turns {
+				ctx, stop := context.WithTimeout(t.Context(), patience)
+				lease, err := l.Acquire(ctx, "job", nil)
+				stop()
+				if err != nil {
+					t.Errorf("Acquire: %v", err)
+					return
+				}
+				time.Sleep(time.Millisecond)
+				err = lease.Release()
+				mu.Lock()
+				if errors.Is(err, lock.ErrLost) {
+					lost[lease.Owner()] = true
+				} else if err != nil {
+					t.Errorf("Release: %v", err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	l := open()
+	var breaker sync.WaitGroup
+	breaker.Go(func() {
+		for !ended.Load() {
+			s, err := l.Status(t.Context(), "job")
+			if err == nil && s.Held {
+				time.Sleep(time.Millisecond / 2) // often the next one holds the lock by now
+				if err = l.Break(t.Context(), "job", s.Owner); err == nil {
+					mu.Lock()
+					broken[s.Owner] = true
+					mu.Unlock()
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	workers.Wait()
+	ended.Store(true)
+	breaker.Wait()
+	for owner := range lost {
+		if !broken[owner] {
+			t.Errorf("%v lost its lease, which nobody has broken", owner)
+		}
+	}
+	for owner := range broken {
+		if !lost[owner] {
+			t.Errorf("the lease of %v was broken and not lost", owner)
+		}
+	}
+	t.Logf("%d leases were broken", len(broken))
 }

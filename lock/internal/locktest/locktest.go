@@ -47,6 +47,7 @@ var checks = []check{
 	{"BadTTL", testBadTTL},
 	{"Break", testBreak},
 	{"BrokenTick", testBrokenTick},
+	{"BreakMeetsNoOther", testBreakMeetsNoOther},
 	{"Slots", testSlots},
 	{"SlotsAreNeverMore", testSlotsAreNeverMore},
 	{"SlotsAndNoSlots", testSlotsAndNoSlots},

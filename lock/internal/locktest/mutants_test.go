@@ -55,6 +55,8 @@ var mutants = []mutant{
 	{"Break", "has a Keep that does nothing"},
 	{"Break", "does not say who broke a lock"},
 	{"BrokenTick", "has a Break that does nothing"},
+	{"BreakMeetsNoOther", "breaks any lease"},
+	{"BreakMeetsNoOther", "has a Break that does nothing"},
 	{"Slots", "has a SetNote that does nothing"},
 	{"SlotsAreNeverMore", "grants a lock twice"},
 	{"SlotsAndNoSlots", "shows every lock as free"},
