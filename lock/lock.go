@@ -192,6 +192,8 @@ const (
 // Do takes the lock, waiting as long as ctx allows, calls f, and releases the lock. The
 // context of f ends when ctx or the lease ends; f should then return. Do returns the error of
 // f. If the lease ended before f returned, the reason is joined to that error.
+//
+// To limit how long f runs, but not the wait, f can use [context.WithTimeout].
 func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o *AcquireOptions) error {
 	lease, err := l.Acquire(ctx, name, o)
 	if err != nil {

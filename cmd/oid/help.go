@@ -47,6 +47,7 @@ command, it returns 128 plus the number of the signal, as shells do. Otherwise i
        whether the lock is free
   112  somebody else held the lock, and it was not free in time (--wait)
   113  the lock was lost before its release
+  114  the command was ended because it ran longer than --max
   126  the command cannot be run
   127  there is no such command
 With --status, --list and --break, it returns 0, or 1 if it failed.`

@@ -22,8 +22,8 @@ ended. See also "oid help exit-codes".
 
 // lockCommandHelp is the help topic about the command that runs under a lock.
 const lockCommandHelp = `The command of "oid lock" runs in a process group of its own. If oid is in the foreground
-of a terminal, so is the command. oid passes signals on to the group. Ctrl-Z stops oid
-and the command together. The environment of the command contains:
+of a terminal, so is the command. Ctrl-Z stops oid and the command together. The
+environment of the command contains:
   OID_LOCK_NAME      the name of the lock; with --slots, that of the slot
   OID_LOCK_OWNER     the owner, as --status shows it
   OID_LOCK_FENCE     a fencing token: a number greater than that of every earlier
@@ -40,6 +40,11 @@ command leaves in the background, as with flock(1). On Linux and Windows these a
 descendants of the command, even in sessions of their own (su, setsid, daemons); on other
 systems they are its process group. With --leave the lock is released when the command
 itself ends.
+
+oid passes signals on to the group, a sixth of a second late, except those that the command
+has got already. For example "systemctl stop" signals all processes of a unit. A program
+that looks for the file of oid, as "killall /usr/bin/oid" does, cannot be told from that:
+send such a signal again within 10s, and oid passes it on.
 
 If the command has ended and oid still waits for processes that it left, the first signal
 to oid asks them to end, and the second kills them. Then oid dies of that signal too, so
@@ -58,6 +63,10 @@ that fails. This line of a crontab runs a job every minute, unless the last run 
 
 --ttl is how long a lock in Redis or a store stays held after its holder has crashed. A
 lock in files ends with its holder.
+
+--max limits how long the command, with the processes that it leaves, may run. After that
+oid sends SIGTERM to all of them, and SIGKILL after --grace, releases the lock and exits
+with 114. With --once, each tick has that time, and a tick that takes longer has failed.
 
 If the lock cannot be renewed, oid sends SIGTERM to all these processes, and SIGKILL
 after --grace. The default of --grace is a sixth of --ttl, and the limit is a third.
@@ -125,7 +134,8 @@ func newLockCommand(std streams) *cobra.Command {
 	c.where.addFlag(cmd)
 	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long the lock stays held after its holder crashes")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "maximum wait for the lock")
-	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost (default ttl/6)")
+	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL (default ttl/6)")
+	cmd.Flags().DurationVar(&o.max, "max", 0, "end COMMAND after this time")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when COMMAND ends, even if its children run")
 	cmd.Flags().IntVar(&o.skipCode, "skipped", 0, "exit quietly with `CODE` if the lock is held or another host has the tick")
 	o.once.addFlags(cmd)
@@ -163,6 +173,9 @@ func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
 		return usagef("--skipped %d: want 0 to 255", o.skipCode)
 	case o.skips && !o.limited && o.once.text == "":
 		return usagef("--skipped without --wait: oid would wait without a limit; to skip at once, write --wait 0 --skipped %d", o.skipCode)
+	}
+	if cmd.Flags().Changed("max") && o.max <= 0 {
+		return usagef("--max %v: want more than 0", o.max)
 	}
 	if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
 		return err

@@ -28,7 +28,8 @@ type lockOptions struct {
 	skipCode int           // --skipped
 	ttl      time.Duration
 	acquire  lock.AcquireOptions
-	grace    time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
+	grace    time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed, or after max
+	max      time.Duration // how long the command may run; 0 for no limit
 	leave    bool          // release the lock when the command itself ends
 	once     onceFlags
 	slots    int // 0 for a lock without slots
@@ -164,7 +165,7 @@ func lockAndRun(parent context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(ctx, std, l, name, o.waitLeft(limited), o.acquire, work)
+		err = o.once.run(ctx, parent, std, l, name, o.waitLeft(limited), o.acquire, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
@@ -258,7 +259,7 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
 	cmd.Env = append(lockEnvironment(lease), env...)
 	end, failed := job.Run(cmd, lease, signals, job.Options{
-		Margin: o.ttl / killMargin, Grace: o.grace, Leave: o.leave,
+		Margin: o.ttl / killMargin, Grace: o.grace, Max: o.max, Leave: o.leave,
 		Expiring: func(left time.Duration) {
 			std.warn("the lock cannot be renewed and ends in %v; ending the command", left.Round(time.Millisecond))
 		},
@@ -272,6 +273,8 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", failed)}
 	case end.Lost:
 		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
+	case end.Late:
+		return exitError{exitTooLong, fmt.Errorf("the command was ended because it ran for %v (--max)", o.max)}
 	case failed != nil:
 		code := exitCannotRun
 		if errors.Is(failed, fs.ErrNotExist) {

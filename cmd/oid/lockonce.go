@@ -150,8 +150,8 @@ func (i interrupted) ExitCode() int {
 }
 
 // run calls work if this host is to run the tick. wait is the rest of --wait: 0 means no
-// limit, and a negative value means not to wait.
-func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, acquire lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
+// limit, and a negative value means not to wait. When parent ends, no further tick begins.
+func (o *onceFlags) run(ctx, parent context.Context, std streams, l lock.Locker, name string, wait time.Duration, acquire lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended error // of the last command that did not exit with 0
@@ -163,7 +163,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 		if err != nil {
 			ended = err
 		}
-		if errors.As(err, new(interrupted)) {
+		if errors.As(err, new(interrupted)) || parent.Err() != nil {
 			stop() // no further ticks
 		}
 		return err
@@ -177,6 +177,8 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	switch {
 	case ended != nil:
 		return ended
+	case !r.Here && parent.Err() != nil:
+		return context.Cause(parent)
 	case r.Here:
 		return nil
 	case err == nil:

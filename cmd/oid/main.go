@@ -57,12 +57,13 @@ const (
 )
 
 // Exit codes of "oid lock", which otherwise returns that of the command it ran. The first
-// three are codes that shells, timeout(1), xargs(1), env(1) and containers do not use. The last
+// four are codes that shells, timeout(1), xargs(1), env(1) and containers do not use. The last
 // two are those of shells and env(1).
 const (
 	exitLockFailed = 111 // oid itself failed
 	exitNotLocked  = 112 // not acquired in time
 	exitLockLost   = 113
+	exitTooLong    = 114 // ended by --max
 	exitCannotRun  = 126
 	exitNotFound   = 127
 )

@@ -11,7 +11,7 @@ import (
 
 // TestMain lets the scripts run the command as a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"oid": main})
+	testscript.Main(tests{m}, map[string]func(){"oid": main, "graceful": graceful})
 }
 
 // tests are run in the process that is not the command.

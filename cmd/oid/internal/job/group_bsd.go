@@ -28,13 +28,16 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return err
 }
 
+// ask answers that nobody knows who else got a signal.
+func (g *group) ask(s syscall.Signal) { g.report(change{arrived: s}) }
+
 // lasting returns the process group of the command.
 func (g *group) lasting() int { return g.id }
 
 // watch reports changes of the command, and returns when all processes of its group have
 // ended. Some of them may not be children of oid.
 func (g *group) watch() {
-	guard.Reap(g.id, g.report)
+	guard.Reap(g.id, func(status syscall.WaitStatus) bool { return g.report(changeOf(status)) })
 	for !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
 		select {
 		case <-g.done:

@@ -87,10 +87,8 @@ func (g *group) close() {
 	signal.Reset(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// report sends what a status of the command says to changes. It returns false when close was
-// called.
-func (g *group) report(status syscall.WaitStatus) bool {
-	var c change
+// changeOf returns what a status of the command says.
+func changeOf(status syscall.WaitStatus) (c change) {
 	switch {
 	case status.Stopped():
 		c.stopped = status.StopSignal()
@@ -99,6 +97,11 @@ func (g *group) report(status syscall.WaitStatus) bool {
 	default:
 		c.ended, c.code = true, status.ExitStatus()
 	}
+	return c
+}
+
+// report sends c to changes. It returns false when close was called.
+func (g *group) report(c change) bool {
 	select {
 	case g.changes <- c:
 		return true

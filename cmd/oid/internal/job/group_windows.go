@@ -99,6 +99,9 @@ func (g *group) close() {
 	_ = windows.CloseHandle(g.object)
 }
 
+// ask answers that nobody knows who else got a signal.
+func (g *group) ask(s syscall.Signal) { g.changes <- change{arrived: s} }
+
 func (g *group) lasting() int { return g.id }
 
 func (g *group) commandEnded() bool { return false }

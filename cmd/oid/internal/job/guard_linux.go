@@ -38,7 +38,7 @@ func (g *guardProcess) start(cmd *exec.Cmd) error {
 	if _, err = unix.FcntlInt(uintptr(pair[1]), unix.F_SETFD, 0); err == nil {
 		second := &exec.Cmd{
 			Path: "/proc/self/exe", Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
-			Args: guard.Args(os.Args[0], pair[1], cmd.SysProcAttr.Foreground, cmd.Path, cmd.Args),
+			Args: guard.Args(pair[1], cmd.SysProcAttr.Foreground, cmd.Path, cmd.Args),
 		}
 		inOwnGroup(second)
 		if err = second.Start(); err == nil {
@@ -75,19 +75,27 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return nil
 }
 
+// ask makes the guard answer, with a change, whether a signal was sent to it too.
+func (g *group) ask(s syscall.Signal) {
+	if _, err := g.guard.conn.Write([]byte{byte(s)}); err != nil {
+		g.report(change{arrived: s})
+	}
+}
+
 // watch reports changes of the command, and returns when all processes that it has started
 // have ended.
 func (g *group) watch() {
 	ended := false
 	report := func(status syscall.WaitStatus) bool {
 		ended = ended || !status.Stopped()
-		return g.report(status)
+		return g.report(changeOf(status))
 	}
 	for {
-		var status syscall.WaitStatus
-		if _, err := fmt.Fscanln(g.guard.told, &status); err != nil {
+		var number int
+		var asked syscall.Signal
+		if _, err := fmt.Fscanln(g.guard.told, &number, &asked); err != nil {
 			break
-		} else if !report(status) {
+		} else if asked == 0 && !report(syscall.WaitStatus(number)) || asked != 0 && !g.report(change{arrived: asked, shared: number != 0}) {
 			return
 		}
 	}

@@ -31,7 +31,8 @@ type Lease interface {
 // each function in a goroutine of its own, and waits for these goroutines before it returns.
 type Options struct {
 	Margin time.Duration // from SIGKILL to the deadline of the lease
-	Grace  time.Duration // from SIGTERM to SIGKILL when the lease is not renewed
+	Grace  time.Duration // from SIGTERM to SIGKILL when the command is ended
+	Max    time.Duration // end the command after this time; 0 for no limit
 	Leave  bool          // do not wait for processes that the command leaves
 
 	Expiring func(left time.Duration) // the lease ends in left, so the command is being ended
@@ -42,16 +43,20 @@ type Options struct {
 // End is how a command ended.
 type End struct {
 	Lost   bool           // it was ended because the lease ended; ignore the other fields
+	Late   bool           // it was ended after Options.Max; ignore the fields below
 	Signal syscall.Signal // the signal that ended it, or that ended what it had left; or 0
 	Code   int            // its exit code, if no signal ended it
 }
 
-// change says that a command has ended or was stopped.
+// change says that a command has ended or was stopped, or who got a signal.
 type change struct {
 	ended   bool
 	signal  syscall.Signal // the signal that ended it, or 0
 	code    int            // its exit code, if no signal ended it
 	stopped syscall.Signal // the signal that stopped it, or 0
+
+	arrived syscall.Signal // a signal that has arrived, see receive, or 0
+	shared  bool           // it was sent to the command too
 }
 
 // run is a command that runs under a lease.
@@ -64,11 +69,13 @@ type run struct {
 	end        change           // how the command ended
 	inFront    bool             // it was the foreground job of the terminal when it ended
 	lost       bool             // it is being ended because the lease ends
+	late       bool             // it is being ended after Options.Max
 	kill       <-chan time.Time // fires when to kill it
 	kills      int              // how often it was killed
 	refused    string           // text of the last error that was passed to Refused
-	asked      int              // number of signals that arrived after the command had ended
+	asked      int              // how many signals have asked what the command left to end
 	ending     syscall.Signal   // the first of them
+	received   map[os.Signal]time.Time
 	background sync.WaitGroup
 }
 
@@ -99,7 +106,7 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 		return End{}, err
 	}
 	defer g.close()
-	r := &run{Options: o, lease: lease, group: g, signals: signals}
+	r := &run{Options: o, lease: lease, group: g, signals: signals, received: make(map[os.Signal]time.Time)}
 	defer r.background.Wait()
 	// After an error nothing is wrong except this: if this process is killed, the lock stays
 	// held until its TTL has passed.
@@ -113,10 +120,10 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	})
 	r.wait()
 	close(ended)
-	if r.inFront && !r.lost {
+	if r.inFront && !r.lost && !r.late {
 		g.share(r.end.signal)
 	}
-	end := End{r.lost, r.end.signal, r.end.code}
+	end := End{r.lost, r.late, r.end.signal, r.end.code}
 	if end.Signal == 0 && end.Code == 0 {
 		end.Signal = r.ending // it ended the processes that the command left
 	}
@@ -136,18 +143,24 @@ const leftoverNotice = time.Second
 //	channel        fires
 //	leaseEnd       once, when the lease ends
 //	expiring       before the deadline of the lease, if it has one and lost is not set
-//	kill           after endCommand, which sets lost; again and again until wait returns
+//	late           once, if there is a maximum
+//	kill           after endCommand; again and again until wait returns
 //	gone, notice   after the command itself has ended; wait does not return before that
 //
 // Once lost is set it stays set: a lease that is renewed later does not save the command.
 func (r *run) wait() {
 	leaseEnd := r.lease.Context().Done()
 	var gone <-chan struct{}
-	var notice <-chan time.Time
-	for gone == nil || r.lost || !r.Leave {
+	var notice, late <-chan time.Time
+	if r.Max > 0 {
+		late = time.After(r.Max)
+	}
+	for gone == nil || r.lost || r.late || !r.Leave {
 		select {
 		case c := <-r.group.changes:
 			switch {
+			case c.arrived != 0:
+				r.passOn(c.arrived, c.shared)
 			case c.ended:
 				r.end = c
 				r.inFront = r.group.commandEnded()
@@ -157,9 +170,13 @@ func (r *run) wait() {
 			}
 		case s := <-r.signals:
 			r.receive(s)
+		case <-late:
+			r.late = true
+			r.endCommand(r.Grace)
 		case <-r.expiring():
 			if left := r.untilKill(); left <= r.Grace { // it was not renewed meanwhile
 				r.background.Go(func() { r.Expiring(max(left+r.Margin, 0)) })
+				r.lost = true
 				r.endCommand(left)
 			}
 		case <-leaseEnd:
@@ -170,6 +187,7 @@ func (r *run) wait() {
 			} else if !r.lease.Deadline().IsZero() {
 				left = min(left, r.untilKill())
 			}
+			r.lost = true
 			r.endCommand(left)
 		case <-r.kill:
 			r.killAll()
@@ -189,6 +207,7 @@ func (r *run) held() bool {
 	if r.lease.Check() == nil {
 		return true
 	}
+	r.lost = true
 	r.endCommand(0)
 	return false
 }
@@ -213,16 +232,19 @@ func (r *run) expiring() <-chan time.Time {
 // The lease must have a deadline.
 func (r *run) untilKill() time.Duration { return time.Until(r.lease.Deadline()) - r.Margin }
 
-// endCommand ends the command because the lease ends. It asks the command to end, and kills
-// it after left. If left is not positive, it kills the command at once.
+// endCommand asks the command to end, unless it has been asked already, and kills it after
+// left. If left is not positive, it kills the command at once.
 func (r *run) endCommand(left time.Duration) {
-	r.lost = true
-	if left <= 0 {
+	asked := r.kill != nil
+	switch {
+	case left <= 0:
 		r.killAll()
-		return
+	case r.kills == 0:
+		r.kill = time.After(left)
+		if !asked {
+			r.check(r.group.terminate())
+		}
 	}
-	r.kill = time.After(left)
-	r.check(r.group.terminate())
 }
 
 // killAll kills all processes of the command, and does so again after a pause.
@@ -233,22 +255,6 @@ func (r *run) killAll() {
 	}
 	r.kill = time.After(min(time.Millisecond<<min(r.kills, 10), time.Second))
 	r.kills++
-}
-
-// receive handles a signal to this process.
-func (r *run) receive(s os.Signal) {
-	switch {
-	case r.group.stopOwn(s, r.held):
-	case r.end.ended && endsPrograms(s): // end what the command left; the second time kill it
-		if r.asked++; r.asked == 1 {
-			r.ending, _ = s.(syscall.Signal)
-			r.check(r.group.terminate())
-		} else {
-			r.check(r.group.kill())
-		}
-	default:
-		r.group.pass(s)
-	}
 }
 
 // check reports an error of signalling the command, unless it was the last one reported.

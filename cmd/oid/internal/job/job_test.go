@@ -51,6 +51,7 @@ func TestRun(t *testing.T) {
 		ctx    context.Context
 		left   time.Duration // until the command is to be killed; 0 for no deadline
 		leave  bool
+		max    time.Duration
 		want   job.End
 		err    error
 		report string
@@ -62,10 +63,14 @@ func TestRun(t *testing.T) {
 		"session":  {script: "setsid sh -c '" + strings.ReplaceAll(stubborn, "'", `'\''`) + "' & exit 3", left: 400 * time.Millisecond, want: job.End{Lost: true}, report: "expiring"},
 		"left":     {script: "sleep 1.5 & exit 3", want: job.End{Code: 3}, report: "left"},
 		"leave":    {script: "sleep 3 & exit 3", leave: true, want: job.End{Code: 3}},
+		"max":      {script: stubborn, max: 300 * time.Millisecond, want: job.End{Late: true}},
+		"max, 0":   {script: "trap 'exit 0' TERM; while :; do sleep 0.01; done", max: 300 * time.Millisecond, want: job.End{Late: true}},
+		"max left": {script: "setsid sh -c '" + strings.ReplaceAll(stubborn, "'", `'\''`) + "' & exit 0", max: 300 * time.Millisecond, want: job.End{Late: true}},
+		"max lost": {script: stubborn, max: 100 * time.Millisecond, left: 600 * time.Millisecond, want: job.End{Lost: true}, report: "expiring"},
 		"too late": {script: "echo ran", ctx: ended, want: job.End{Lost: true}, err: context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath("setsid"); err != nil && name == "session" {
+			if _, err := exec.LookPath("setsid"); err != nil && strings.Contains(test.script, "setsid") {
 				t.Skip("there is no setsid on this system")
 			}
 			l := &lease{ctx: t.Context(), groups: make(chan int, 1)}
@@ -74,7 +79,10 @@ func TestRun(t *testing.T) {
 			}
 			said := make(reports, 10)
 			o := said.options()
-			o.Leave = test.leave
+			o.Leave, o.Max = test.leave, test.max
+			if name == "max lost" {
+				o.Grace = 10 * time.Second
+			}
 			if test.left > 0 {
 				o.Margin = 20 * time.Second // more than a busy machine is late
 				l.deadline = time.Now().Add(test.left + o.Margin)
@@ -82,7 +90,7 @@ func TestRun(t *testing.T) {
 			signals := job.CatchSignals()
 			began := time.Now()
 			got, err := job.Run(exec.Command("sh", "-c", test.script), l, signals, o)
-			if !errors.Is(err, test.err) || test.want.Lost != got.Lost || !got.Lost && got != test.want {
+			if !errors.Is(err, test.err) || test.want.Lost != got.Lost || test.want.Late != got.Late || !got.Lost && !got.Late && got != test.want {
 				t.Errorf("Run: %+v, %v; want %+v, %v", got, err, test.want, test.err)
 			}
 			if test.left > 0 && time.Now().After(l.deadline) {
@@ -95,7 +103,7 @@ func TestRun(t *testing.T) {
 			if report := <-said; report != test.report {
 				t.Errorf("reported %q, want %q", report, test.report)
 			}
-			if test.err == nil && <-l.groups <= 0 {
+			if test.left > 0 && <-l.groups <= 0 { // others may end before it is recorded
 				t.Error("no group was recorded")
 			}
 		})
