@@ -171,8 +171,10 @@ func (r *run) wait() {
 		case s := <-r.signals:
 			r.receive(s)
 		case <-late:
-			r.late = true
-			r.endCommand(r.Grace)
+			if !r.lost {
+				r.late = true
+				r.endCommand(r.Grace)
+			}
 		case <-r.expiring():
 			if left := r.untilKill(); left <= r.Grace { // it was not renewed meanwhile
 				r.background.Go(func() { r.Expiring(max(left+r.Margin, 0)) })
