@@ -71,7 +71,11 @@ func openFileLocks(_ context.Context, std streams, url string, _ time.Duration) 
 		return nil, err
 	case isNew && folder == machineLocks:
 		const forAll = fs.ModeSticky | 0o777
-		if err := errors.Join(os.Mkdir(folder, forAll), os.Chmod(folder, forAll)); err != nil && !exists(folder) {
+		err = os.Mkdir(folder, forAll)
+		if err == nil {
+			err = os.Chmod(folder, forAll) // whatever the umask is
+		}
+		if err != nil && !exists(folder) {
 			return nil, fmt.Errorf("%w; choose a folder with --locks file:FOLDER", err)
 		}
 		std.warn("created %s: from now on, all users of this machine have their locks there by default", folder)
