@@ -49,6 +49,8 @@ var vectors = []struct {
 	{redislock.ReplyError("OOM command not allowed when used memory > 'maxmemory'."), failure.Passes},
 	{redislock.ReplyError("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."), failure.Passes},
 	{redislock.ReplyError("ERR max number of clients reached"), failure.Passes},
+	{redislock.ReplyError("max number of clients reached"), failure.Passes}, // as rueidis gives it
+	{redislock.ReplyError("Error running script (call to f_1501ceb2): @user_script:66: @user_script: 66: -READONLY You can't write against a read only replica."), failure.WrongNode},
 	{redislock.ReplyError("ERR max number of clients + cluster connections reached"), failure.Passes},
 	{redislock.ReplyError("upstream failure"), failure.Passes},
 	{redislock.ReplyError("no upstream host"), failure.Passes},

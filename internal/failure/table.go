@@ -2,7 +2,7 @@ package failure
 
 import "syscall"
 
-// The beginnings of error replies of Redis.
+// The beginnings of error replies of Redis, without the general code ERR.
 var redisRows = []Row{
 	{[]any{"READONLY", "MASTERDOWN"}, WrongNode, "it is a replica"},
 	{[]any{"LOADING"}, WrongNode, "it is starting"},              // its replica may have been promoted
@@ -12,9 +12,9 @@ var redisRows = []Row{
 	{[]any{"MISCONF"}, Passes, "it cannot write to its disk"},
 	{[]any{"OOM"}, Passes, "its memory is full"},
 	{[]any{"BUSY"}, Passes, "it is running a script"},
-	{[]any{"ERR max number of clients"}, Passes, "it has too many clients"},
+	{[]any{"max number of clients"}, Passes, "it has too many clients"},
 	// Envoy and twemproxy
-	{[]any{"upstream failure", "no upstream host", "ERR Connection", "ERR Host is down"}, Passes, "the proxy does not reach it"},
+	{[]any{"upstream failure", "no upstream host", "Connection", "Host is down"}, Passes, "the proxy does not reach it"},
 }
 
 // The beginnings of the codes SQLSTATE of PostgreSQL.

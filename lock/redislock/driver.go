@@ -45,12 +45,14 @@ type ReplyError string
 // Error returns the text of the reply.
 func (e ReplyError) Error() string { return string(e) }
 
-// Reply returns the reply or, if a script met an error in Redis 6, the reply to the script.
+// Reply returns the reply or, if a script met an error in Redis 6, the reply to the script. It
+// is without the general code ERR, which rueidis leaves out.
 func (e ReplyError) Reply() string {
-	if _, met, wrapped := strings.Cut(string(e), ": -"); wrapped && strings.HasPrefix(string(e), "ERR Error running script") {
+	reply := strings.TrimPrefix(string(e), "ERR ")
+	if _, met, wrapped := strings.Cut(reply, ": -"); wrapped && strings.HasPrefix(reply, "Error running script") {
 		return met
 	}
-	return string(e)
+	return reply
 }
 
 // code returns the code of an error reply, or "" for any other error.
