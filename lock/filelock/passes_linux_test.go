@@ -35,6 +35,11 @@ func TestTooManyOpenFiles(t *testing.T) {
 	if _, err := l.Acquire(ctx, "job", nil); !errors.Is(err, syscall.EMFILE) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Acquire: %v, want EMFILE and the end of ctx", err)
 	}
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := lock.Runs(short, l, "job"); !errors.Is(err, syscall.EMFILE) || short.Err() == nil {
+		t.Errorf("Runs: %v, want EMFILE, and not before ctx has ended", err)
+	}
 	time.AfterFunc(2*time.Second, func() { limit(old.Cur) })
 	lease, err := l.Acquire(t.Context(), "job", nil)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -60,8 +61,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			s := a.value.status(r.Name, a.wait)
 			s.Owner = a.value.owner // also if the lock is only reserved
 			obstacle = &lock.HeldError{Status: s}
-		} else if obstacle == nil || ctx.Err() == nil { // otherwise err only says that ctx has ended
-			obstacle = err
+		} else if obstacle == nil || ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+			obstacle = err // otherwise err only says that ctx has ended, or that eval has closed the connection
 		}
 		var sleep time.Duration
 		switch {

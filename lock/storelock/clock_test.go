@@ -558,3 +558,33 @@ func TestErrorsThatMayPass(t *testing.T) {
 		}
 	}
 }
+
+// A call that waits in the queue stays there while the store refuses the password. If somebody
+// has closed the store, the call ends, and Lead too.
+func TestWaiterMeetsAnErrorThatIsFinalForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		holder, _ := m.locker(t, storelock.Options{})
+		lease, err := holder.Acquire(t.Context(), "job", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiter, c := m.locker(t, storelock.Options{})
+		time.AfterFunc(time.Second, func() { c.change(func() { c.fail = &pgconn.PgError{Code: "28P01"} }) })
+		time.AfterFunc(5*time.Second, func() { c.change(func() { c.fail = nil }) })
+		time.AfterFunc(6*time.Second, func() { _ = lease.Release() })
+		next, err := waiter.Acquire(t.Context(), "job", nil)
+		if err != nil {
+			t.Fatalf("the waiter: %v", err)
+		}
+		time.AfterFunc(time.Second, func() { c.change(func() { c.fail = store.ErrClosed }) })
+		err = lock.Lead(t.Context(), waiter, "job", func(context.Context, *lock.Lease) error { return nil }, nil)
+		if !errors.Is(err, store.ErrClosed) || !errors.Is(err, lock.ErrClosed) {
+			t.Errorf("Lead with a closed store: %v", err)
+		}
+		c.change(func() { c.fail = nil })
+		_ = next.Release()
+		holder.Close()
+		waiter.Close()
+	})
+}
