@@ -8,9 +8,9 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// One run of oid lock sends Redis two commands to connect, and three for the lock. A busy machine
-// may add one: the process group of a command that runs for 100 ms is recorded. The reply to INFO
-// is short.
+// One run of oid lock sends Redis two commands to connect, and three for the lock. The reply to
+// INFO is short. A busy machine may add a command for the process group of a command that runs
+// for 100 ms, so the cheapest of some runs counts.
 func TestLockSendsFewCommands(t *testing.T) {
 	server := testenv.Redis(t)
 	run := func() {
@@ -19,41 +19,34 @@ func TestLockSendsFewCommands(t *testing.T) {
 			t.Errorf("exit code %d, stderr %q", got, h.stderr.String())
 		}
 	}
-	counter := func(name string) int {
-		for line := range strings.Lines(server.CLI("INFO", "stats")) {
-			if n, found := strings.CutPrefix(line, name+":"); found {
-				return testenv.Must(strconv.Atoi(strings.TrimSpace(n)))(t)
-			}
-		}
-		t.Fatalf("no %s", name)
-		return 0
-	}
 	run() // Redis learns the scripts
-	server.CLI("CONFIG", "RESETSTAT")
-	run()
-	bytes := counter("total_net_output_bytes")
-	stats := server.CLI("INFO", "commandstats")
-	sent, all := 0, 0
-	for line := range strings.Lines(stats) {
-		name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
-		count, _, _ := strings.Cut(rest, ",")
-		n, _ := strconv.Atoi(count)
-		switch name {
-		case "config", "config|resetstat":
-			continue
-		case "info":
-			n-- // that of counter
-		case "get", "mget", "set", "pexpire", "time": // by scripts
+	const mostSent, mostRun, mostBytes = 5, 11, 3000
+	var stats string
+	for range 10 {
+		server.CLI("CONFIG", "RESETSTAT")
+		run()
+		_, out, _ := strings.Cut(server.CLI("INFO", "stats"), "total_net_output_bytes:")
+		out, _, _ = strings.Cut(out, "\n")
+		bytes := testenv.Must(strconv.Atoi(strings.TrimSpace(out)))(t)
+		stats = server.CLI("INFO", "commandstats")
+		sent, all := -1, -1 // one INFO was sent by redis-cli
+		for line := range strings.Lines(stats) {
+			name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+			count, _, _ := strings.Cut(rest, ",")
+			n, _ := strconv.Atoi(count)
+			switch name {
+			case "config", "config|resetstat":
+				continue
+			case "get", "mget", "set", "pexpire", "time": // by scripts
+			default:
+				sent += n
+			}
 			all += n
-			continue
 		}
-		sent += n
-		all += n
+		if sent <= mostSent && all <= mostRun && bytes <= mostBytes {
+			return
+		}
+		t.Logf("%d commands, %d with those of scripts, replies of %d bytes", sent, all, bytes)
 	}
-	if sent > 6 || all > 15 {
-		t.Errorf("%d commands, and %d with those of scripts; want at most 6 and 15:\n%s", sent, all, stats)
-	}
-	if bytes > 3000 {
-		t.Errorf("replies of %d bytes", bytes)
-	}
+	t.Errorf("want at most %d commands, %d with those of scripts, and %d bytes:\n%s", mostSent, mostRun, mostBytes, stats)
 }

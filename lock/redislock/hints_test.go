@@ -178,6 +178,39 @@ func TestRollCallAfterTheScript(t *testing.T) {
 	}
 }
 
+// The waiter that was told to ask later gives up: the next one is told, after the script.
+func TestGivingUpAfterTheScript(t *testing.T) {
+	server := testenv.Redis(t)
+	holder, _ := openHints(t, server.URL())
+	dead, _ := openHints(t, server.URL())
+	waiter, _ := openHints(t, server.URL())
+	leaver, _ := openHints(t, server.URL())
+	for _, l := range []*Locker{holder, leaver} {
+		l.driver = strict{l.driver}
+	}
+	lease, err := holder.TryAcquire(t.Context(), "job", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiters(t, dead, 1)
+	if err := waiter.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := queued(t, waiter)
+	last := queued(t, leaver)
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := last.release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-r.wake:
+	case <-time.After(10 * time.Second):
+		t.Error("the next waiter got no hint")
+	}
+}
+
 // A Redis user without rights on channels is told so at the start, once, with the command that
 // grants them. Locks work: waiters ask often.
 func TestNoRightsOnChannels(t *testing.T) {
