@@ -77,8 +77,8 @@ func TestEpisodes(t *testing.T) {
 					fmt.Fprintf(&b, " %s |", peerCell(o))
 				}
 				b.WriteString("\n")
-				if o := outcomes[i][0]; o.TwoBelievers > 0 || o.LateWrites > 0 {
-					t.Errorf("%s: two holders for %v, %d late writes", e.Name, o.TwoBelievers, o.LateWrites)
+				if o := outcomes[i][0]; o.TwoBelievers > 0 || o.LateWrites > 0 || o.Crashes != nil {
+					t.Errorf("%s: two holders for %v, %d late writes, crashes: %q", e.Name, o.TwoBelievers, o.LateWrites, o.Crashes)
 				}
 			}
 			if *output == "" {

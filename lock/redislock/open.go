@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -270,18 +271,26 @@ type conn struct {
 	net.Conn
 	dialer  *dialer
 	reading atomic.Bool // a goroutine is waiting for replies
+	asked   atomic.Bool // a request was sent
 }
 
 // Read reads into b.
 func (c *conn) Read(b []byte) (int, error) {
 	c.reading.Store(true)
 	defer c.reading.Store(false)
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if n > 0 && !c.asked.Load() {
+		// Redis speaks first only to refuse a connection, for example when it has too many
+		// clients. The client panics if it meets this while it closes an unused connection.
+		return 0, ReplyError(bytes.TrimPrefix(b[:n], []byte("-")))
+	}
+	return n, err
 }
 
 // Write writes b. If several goroutines use the connection, it lets others run first, so that
 // their requests go in the next packet together.
 func (c *conn) Write(b []byte) (int, error) {
+	c.asked.Store(true)
 	if c.reading.Load() {
 		runtime.Gosched()
 	}
