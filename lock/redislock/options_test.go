@@ -9,6 +9,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/locktest"
 	"github.com/oidkit/oid/lock/redislock"
 )
 
@@ -78,7 +79,9 @@ func TestEvents(t *testing.T) {
 	p := testenv.NewProxy(t, server.Addr)
 	var mu sync.Mutex
 	seen := make(map[lock.EventKind][]lock.Event)
-	l, err := redislock.Open(t.Context(), p.URL(), &redislock.Options{TTL: 600 * time.Millisecond, Events: func(e lock.Event) {
+	events, through := locktest.Observe(t)
+	opened, err := redislock.Open(t.Context(), p.URL(), &redislock.Options{TTL: 600 * time.Millisecond, Events: func(e lock.Event) {
+		events(e)
 		mu.Lock()
 		defer mu.Unlock()
 		seen[e.Kind] = append(seen[e.Kind], e)
@@ -86,6 +89,7 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := through(opened)
 	defer l.Close()
 	expect := func(kind lock.EventKind, n int) {
 		t.Helper()
@@ -118,7 +122,18 @@ func TestEvents(t *testing.T) {
 	expect(lock.EventRenewedLate, 1)
 	p.Cut(true, true)
 	expect(lock.EventLost, 1)
+	last := make(chan error)
+	go func() { last <- testenv.ErrOf(l.Acquire(t.Context(), "job", nil)) }()
+	expect(lock.EventUnanswered, 1)
+	if err := testenv.ErrOf(l.TryAcquire(t.Context(), "job", nil)); err == nil {
+		t.Error("TryAcquire of a server that cannot be reached succeeds")
+	}
+	expect(lock.EventFailed, 1)
 	p.Heal()
+	expect(lock.EventAcquired, 3)
+	if err := <-last; err != nil {
+		t.Error(err)
+	}
 	_ = second.Release() // of a lease that was lost: no event
 	mu.Lock()
 	defer mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/holder"
+	"github.com/oidkit/oid/lock/internal/locktest"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -47,7 +48,9 @@ func TestSilence(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &falling{after: after}
 			var told []error
+			events, through := locktest.Observe(t)
 			l, err := NewWithDriver(t.Context(), d, &Options{Events: func(e lock.Event) {
+				events(e)
 				if e.Kind == lock.EventUnanswered {
 					told = append(told, e.Err)
 				}
@@ -60,7 +63,7 @@ func TestSilence(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 			defer stop()
 			began := time.Now()
-			_, err = l.Acquire(ctx, "job", nil)
+			_, err = through(l).Acquire(ctx, "job", nil)
 			if len(told) != 1 || !strings.Contains(told[0].Error(), "no answer within 1s") {
 				t.Errorf("after %d answers: told %v, want once that there is no answer", after, told)
 			}

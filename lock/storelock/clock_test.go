@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/locktest"
 	"github.com/oidkit/oid/lock/storelock"
 	"github.com/oidkit/oid/store"
 )
@@ -345,14 +346,16 @@ func TestEvents(t *testing.T) {
 		var events []lock.EventKind
 		m := new(memory)
 		a, _ := m.locker(t, storelock.Options{})
+		observe, through := locktest.Observe(t)
 		b, _ := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+			observe(e)
 			if e.Name != "job" || e.Owner.IsZero() || (e.Fence == 0) != (e.Kind == lock.EventWaiting) {
 				t.Errorf("%+v", e)
 			}
 			events = append(events, e.Kind)
 		}})
 		lease := get(t, acquire(t.Context(), t, a))
-		next := acquire(t.Context(), t, b)
+		next := acquire(t.Context(), t, through(b))
 		time.Sleep(time.Second)
 		if err := lease.Release(); err != nil {
 			t.Error(err)
@@ -384,7 +387,9 @@ func TestSilence(t *testing.T) {
 				var told []error
 				m := new(memory)
 				a, _ := m.locker(t, storelock.Options{})
+				observe, through := locktest.Observe(t)
 				b, wire := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+					observe(e)
 					if e.Kind == lock.EventUnanswered {
 						mu.Lock()
 						defer mu.Unlock()
@@ -396,7 +401,7 @@ func TestSilence(t *testing.T) {
 				defer stop()
 				got := make(chan error, 1)
 				go func() {
-					_, err := b.Acquire(ctx, "job", nil)
+					_, err := through(b).Acquire(ctx, "job", nil)
 					got <- err
 				}()
 				after := func(d time.Duration, w way, want int) {
@@ -437,7 +442,9 @@ func TestUnsentBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := new(memory)
 		a, _ := m.locker(t, storelock.Options{})
+		observe, through := locktest.Observe(t)
 		b, wire := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+			observe(e)
 			if e.Kind == lock.EventUnanswered {
 				t.Errorf("told %v", e.Err)
 			}
@@ -446,7 +453,7 @@ func TestUnsentBeforeTheEnd(t *testing.T) {
 		wire.change(func() { wire.unsent = 900 * time.Millisecond })
 		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 		defer stop()
-		if _, err := b.Acquire(ctx, "job", nil); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := through(b).Acquire(ctx, "job", nil); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want that the lock is held", err)
 		}
 		if err := errors.Join(lease.Release(), a.Close(), b.Close()); err != nil {

@@ -170,7 +170,7 @@ func (m *memory) locker(t *testing.T, o storelock.Options) (*storelock.Locker, *
 }
 
 // acquire returns a channel for the lease that l gets, which is closed without one.
-func acquire(ctx context.Context, t *testing.T, l *storelock.Locker) chan *lock.Lease {
+func acquire(ctx context.Context, t *testing.T, l lock.Locker) chan *lock.Lease {
 	got := make(chan *lock.Lease, 1)
 	go func() {
 		defer close(got)

@@ -35,6 +35,14 @@ func newJournal(t testing.TB) *journal {
 	return j
 }
 
+// Observe returns a function for the events of Lockers, and one through which a test uses
+// these Lockers. The test fails at its end if the events were not as [lock.Event] says. Tests
+// of faults use it, because the suite has none.
+func Observe(t testing.TB) (events func(lock.Event), through func(lock.Locker) lock.Locker) {
+	j := newJournal(t)
+	return j.receive, func(l lock.Locker) lock.Locker { return observed{l, j} }
+}
+
 // receive is the function for the events of a Locker.
 func (j *journal) receive(e lock.Event) {
 	j.mu.Lock()
