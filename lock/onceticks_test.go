@@ -207,6 +207,9 @@ func TestOnceCatchesUp(t *testing.T) {
 		if r, err := once(t, p, s, nil, lock.OnceOptions{}); !errors.Is(err, lock.ErrTooLate) || r.Here {
 			t.Errorf("after the clock was set back: %+v, %v; want ErrTooLate", r, err)
 		}
+		if got := runs(t, p); strings.Contains(got, "due") {
+			t.Errorf("after the clock was set back a tick is due: %s", got)
+		}
 		p.skew = -10 * time.Hour
 		if r, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil || r.Here {
 			t.Errorf("after the clock was set back less: %+v, %v; want one that has run", r, err)

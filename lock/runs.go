@@ -234,7 +234,7 @@ func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	tick, err := s.at(now)
 	if err != nil { // between two ticks
 		tick.Time = s.before(now)
-	} else if tick.Key == "" && !tick.Time.After(now) && !r.forgot(tick) && r.find(tick) == nil {
+	} else if !tick.Time.After(now) && !r.forgot(tick) && r.find(tick) == nil {
 		all = append(all, Run{Tick: tick, Outcome: OutcomeDue})
 	}
 	for _, t := range r.missed(s, tick, maxRuns) {

@@ -102,6 +102,7 @@ func TestLockMetricsText(t *testing.T) {
 		all = append(all, lockDetails{Status: lock.Status{Name: name}, runs: []lock.Run{{Outcome: lock.OutcomeDone, Start: at(1), End: at(1).Add(1234567 * time.Nanosecond), ExitCode: new(0)}}})
 	}
 	all = append(all, lockDetails{Status: lock.Status{Name: "without runs"}})
+	all = append(all, lockDetails{Status: lock.Status{Name: "died"}, runs: []lock.Run{{Outcome: lock.OutcomeDied, Start: at(1)}}})
 	var text bytes.Buffer
 	if err := writeLockMetrics(&text, all); err != nil {
 		t.Fatal(err)
@@ -109,6 +110,9 @@ func TestLockMetricsText(t *testing.T) {
 	got := parseMetrics(t, text.Bytes())
 	for _, m := range lockMetrics {
 		want := names[:len(names)-1]
+		if m[0] != "oid_job_last_exit_code" && m[0] != "oid_job_last_duration_seconds" {
+			want = append(want[:len(want):len(want)], "died")
+		}
 		if m[0] == "oid_lock_holders" || m[0] == "oid_job_runs_remembered" {
 			want = append(want[:len(want):len(want)], "without runs")
 		}

@@ -241,9 +241,13 @@ func TestSharedMetrics(t *testing.T) {
 	m := newMetrics(t)
 	const goroutines, events = 8, 500
 	var all sync.WaitGroup
-	for range goroutines {
+	shared := lockmetrics.New(m.registry, nil)
+	for i := range goroutines {
 		all.Go(func() {
-			count := lockmetrics.New(m.registry, nil)
+			count := shared
+			if i%2 == 0 {
+				count = lockmetrics.New(m.registry, nil)
+			}
 			for i := range events {
 				count(lock.Event{Kind: lock.EventAcquired, Name: fmt.Sprint("job ", i%150)})
 			}
