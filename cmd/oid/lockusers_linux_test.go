@@ -200,7 +200,7 @@ umask 077
 as root oid lock job -- setpriv --reuid=www-data --regid=www-data --clear-groups env -u OID_LOCK_OWNER -u XDG_DATA_HOME -u HOME oid lock job --wait 0 -- echo twice
 echo $?
 as nobody -u HOME oid lock job -- oid lock --status job
-ls /var/lib`
+stat -c '%n %U %a' /var/lib/* /var/lib/oid-locks/all.lock`
 	cmd := exec.Command("unshare", "-m", "sh", "-c", script, home)
 	cmd.Dir = "/"
 	text, _ := cmd.CombinedOutput()
@@ -214,7 +214,8 @@ oid: held by another: "job": .*
 112
 job: held by .*
   pid .*, alive: oid lock job -- oid lock --status job
-oid-locks
+/var/lib/oid-locks root 1777
+/var/lib/oid-locks/all.lock root 666
 $`)
 	if !want.Match(text) {
 		t.Errorf("said\n%s", text)
