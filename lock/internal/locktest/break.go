@@ -69,6 +69,12 @@ func testBreak(t testing.TB, open func() lock.Locker) {
 	wantHeld(t, a, "by the next")
 	release(t, next)
 	release(t, receive(t, second))
+	quick := testenv.Must(a.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: ttl}))(t)
+	testenv.WantError(t, "Break", b.Break(t.Context(), "job", quick.Owner()), nil)
+	release(t, acquire(t, b, "job"))
+	if err := quick.Release(); !errors.Is(err, lock.ErrLost) || !strings.Contains(err.Error(), "broken by pid ") {
+		t.Errorf("Release when others have had the lock: %v, want who broke it", err)
+	}
 	testenv.WantError(t, "Break of a free lock", b.Break(t.Context(), "job", next.Owner()), lock.ErrLost)
 	testenv.WantError(t, "Close", b.Close(), nil)
 	testenv.WantError(t, "Break after Close", b.Break(t.Context(), "job", next.Owner()), lock.ErrClosed)
