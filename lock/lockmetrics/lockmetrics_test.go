@@ -109,7 +109,7 @@ func TestEachKindOfEvent(t *testing.T) {
 		test.event.Name, test.event.Took = "job", 1500*time.Millisecond
 		lockmetrics.New(m.registry, nil)(test.event)
 		want := map[string]float64{"oid_lock_wait_seconds_count{job}": 0, "oid_lock_hold_seconds_count{job}": 0}
-		for _, event := range strings.Fields("waiting unanswered refused failed acquired renewed-late lost released release-failed") {
+		for event := range strings.FieldsSeq("waiting unanswered refused failed acquired renewed-late lost released release-failed") {
 			want["oid_lock_events_total{"+event+" job}"] = 0
 		}
 		event, histogram, timed := strings.Cut(test.want, " ")
