@@ -2,7 +2,7 @@
 // rueidislock: how fast they are, and what they make of faults; and how oid's lock in
 // PostgreSQL behaves under faults. It needs redis-server, redis-cli and PostgreSQL.
 //
-//	go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
+//	go test -run "TestFaults|TestEpisodes" -timeout 90m -parallel 8 -args -o ../../docs/lock-faults.md
 //	go test -run "Test(Speed|Start)" -timeout 30m -args -o ../../docs/benchmarks.md
 //
 // It is a module of its own, and its go.mod is not tidied: "go mod tidy" would

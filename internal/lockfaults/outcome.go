@@ -125,8 +125,8 @@ func (e Episode) CheckAttack(t testing.TB, o Outcome) {
 }
 
 // outcome judges one run. The fault was over at over, and free says when the holders of locks
-// were told to end after that.
-func (l *lab) outcome(s Subject, e Episode, over time.Time, free map[string]time.Time) Outcome {
+// were told to end after that. keeps reports whether leases that outlive the fault can.
+func (l *lab) outcome(s Subject, e Episode, over time.Time, free map[string]time.Time, keeps bool) Outcome {
 	o := Outcome{Runs: 1, Forever: l.forever(), Crashes: l.crashes()}
 	at := func(lock string) time.Time {
 		if t := free[lock]; t.After(over) {
@@ -140,6 +140,9 @@ func (l *lab) outcome(s Subject, e Episode, over time.Time, free map[string]time
 	l.fare(&o.Newcomer, "newcomer", acquired, over)
 	if s.Runs {
 		for _, name := range []string{"runner", "once 1", "once 2"} {
+			if name == "runner" && !keeps {
+				continue
+			}
 			l.fare(&o.Once, name, returned, over)
 		}
 		l.led(&o.Lead, over, free[ledLock])
@@ -153,11 +156,11 @@ func (l *lab) outcome(s Subject, e Episode, over time.Time, free map[string]time
 			o.Unopened = 1
 			o.Newcomer.note("open: " + event.Error)
 		}
-		if lost := event.Lost; lost != "" && (event.Worker == "holder" || e.Renews) {
+		if lost := event.Lost; lost != "" && (event.Worker == "holder" && keeps || e.Renews) {
 			o.Holder.Lost = 1
 			o.Holder.note(event.Worker + ": " + lost)
 		}
-		if event.Kind == ended && event.Worker == "holder" && event.Lost == "" && event.Error != "" {
+		if event.Kind == ended && event.Worker == "holder" && event.Lost == "" && keeps && event.Error != "" {
 			o.Holder.failed("release: " + event.Error)
 		}
 	}

@@ -28,7 +28,7 @@ func postgresFailover(promote func(l *lab, primary, standby *testenv.PostgresSer
 		standby := primary.Standby()
 		name := testenv.NewName(l.t, primary.Addr)
 		return scene{
-			url: strings.Replace(primary.URL(), primary.Addr, name.Addr, 1), ttl: 2 * episodeTTL,
+			url: strings.Replace(primary.URL(), primary.Addr, name.Addr, 1), ttl: 4 * episodeTTL,
 			begin: func() { promote(l, primary, standby) },
 			end: func() {
 				name.Move(standby.Addr)

@@ -27,7 +27,7 @@ func (l *Locker) acquire(ctx context.Context, call calls.Call, wait bool) (lease
 // maxPause.
 const (
 	minPause = 20 * time.Millisecond
-	maxPause = time.Second
+	maxPause = time.Second / 2
 )
 
 // tries is how often to send a request that does not wait for the lock.
