@@ -90,7 +90,11 @@ fence = fence and string.format('%.0f', fence + 1) or now()
 if #guess > #fence or (#guess == #fence and guess > fence) then
   fence = guess
 end
-redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl)
+if value then
+  redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl)
+elseif not redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl, 'NX') then
+  redis.call('GET', KEYS[1]) -- fails: MGET has no value for a key of another type
+end
 if heard then
   redis.call('SET', KEYS[3], fence .. string.match(heard, ' .*$'), 'KEEPTTL')
   if waiter and ticket == '' then
