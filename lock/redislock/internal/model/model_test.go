@@ -47,6 +47,9 @@ var checks = []struct {
 	{"queue", "DROPPED", true},
 	{"queue", "BY_CLIENT", false},
 	{"queue", "BY_CLIENT_NO_POLL", true},
+	{"queue", "LOCAL", false},
+	{"queue", "LOCAL_FORGOTTEN", true},
+	{"queue", "LOCAL_FIRST", true},
 }
 
 // few are the checks of "go test ./...", which leaves out the others, see [testenv.Whole].

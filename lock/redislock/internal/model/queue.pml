@@ -21,10 +21,23 @@
  * request the script served publishes them afterwards, unless it dies before that: then
  * the waiters wait for their next poll.
  *
+ * With LOCAL, a waiter whose process has a request that has the lock, or asks for it, and
+ * that never queued, waits aside: it does not ask Redis. The release of such a holder
+ * gives the lock to the first waiter that is aside, if nobody queues; otherwise that
+ * waiter asks. A request that is refused makes all that are aside ask. Each of them also
+ * asks after a short time, which is left out as polls are.
+ *
  * Each of these, defined with -D, spoils the protocol, and one of the two fails:
  * NO_TIMER, NO_ROLL_CALL, NO_NEW_ASK, ONLY_HEAD, ANY_PROCESS, NO_SCAN,
- * DROPPED, BY_CLIENT_NO_POLL.
+ * DROPPED, BY_CLIENT_NO_POLL, LOCAL_FORGOTTEN, LOCAL_FIRST.
  */
+
+#ifdef LOCAL_FORGOTTEN
+#define LOCAL
+#endif
+#ifdef LOCAL_FIRST
+#define LOCAL
+#endif
 
 #ifdef BY_CLIENT_NO_POLL
 #define BY_CLIENT
@@ -45,7 +58,7 @@
 #define NOBODY WAITERS
 #define FIRST (WAITERS + 1) /* the first holder */
 
-mtype = { absent, waiting, holding, done }; /* waiters */
+mtype = { absent, aside, waiting, holding, done }; /* waiters */
 mtype = { free, reserved, passed, held };   /* the lock */
 mtype = { none, current, due };             /* timers */
 mtype = { refusedForNow, refusedWhileHeld, granted }; /* replies */
@@ -64,6 +77,12 @@ byte process[WAITERS];
 bool dead[PROCESSES];
 mtype reply[WAITERS] = none;
 mtype timer[WAITERS] = none; /* current: it ends after the reservation that there is */
+
+#ifdef LOCAL
+bool ticket[WAITERS];
+bool turn[WAITERS];              /* it is made to ask */
+byte front[PROCESSES] = NOBODY; /* has the lock or asks for it, and has no ticket */
+#endif
 
 /* Messages under way. */
 bool askHint[WAITERS];
@@ -90,7 +109,10 @@ byte w1, w2; /* for loops; 0 between steps */
 
 /* silence forgets what is of no use any more: w has died, or waits no longer. */
 inline silence(w) {
-	reply[w] = none; timer[w] = none; askHint[w] = false; laterHint[w] = false
+	reply[w] = none; timer[w] = none; askHint[w] = false; laterHint[w] = false;
+#ifdef LOCAL
+	turn[w] = false
+#endif
 }
 
 /* over ends the reservation: timers that waited for its end run out. */
@@ -253,26 +275,104 @@ inline doRelease(w) {
 	fi
 }
 
+#ifdef LOCAL
+/* resign makes all that wait for w ask. */
+inline resign(w) {
+	if
+	:: front[process[w]] == w ->
+		front[process[w]] = NOBODY;
+		w1 = 0;
+		do
+		:: w1 < WAITERS ->
+#ifndef LOCAL_FORGOTTEN
+			turn[w1] = turn[w1] || state[w1] == aside && process[w1] == process[w] && w1 != w;
+#endif
+			w1++
+		:: else -> break
+		od;
+		w1 = 0
+	:: else
+	fi
+}
+
+#define isHeir(h, w) (state[h] == aside && process[h] == process[w] && h != w)
+
+/* succeed gives the lock of w to the first that is aside, if nobody queues. */
+inline succeed(w) {
+	w1 = 0;
+	do
+	:: w1 < WAITERS && !isHeir(w1, w) -> w1++
+	:: else -> break
+	od;
+	w2 = w1; w1 = 0;
+	if
+	:: w2 < WAITERS && front[process[w]] == w ->
+		front[process[w]] = w2;
+#ifdef LOCAL_FIRST
+		if
+		:: true ->
+#else
+		if
+		:: !somebody ->
+#endif
+			lock = held; owner = w2; reply[w2] = granted;
+			w1 = 0;
+			do
+			:: w1 < WAITERS -> assert(!queued[w1] || !live(w1)); w1++ /* it overtakes the queue */
+			:: else -> break
+			od;
+			w1 = 0
+		:: else -> turn[w2] = true; w2 = 0; doRelease(w)
+		fi
+	:: else -> resign(w); w2 = 0; doRelease(w)
+	fi;
+	w2 = 0
+}
+#endif
+
 proctype waiter(byte me) {
 end:	do
 	/* It joins after the one before it. */
 	:: atomic {
 		state[me] == absent && (me == 0 || state[me - 1] != absent) ->
 		if
+#ifdef LOCAL
+		:: live(me) && front[process[me]] != NOBODY -> state[me] = aside
+		:: live(me) && front[process[me]] == NOBODY -> front[process[me]] = me; state[me] = waiting; doAsk(me)
+#else
 		:: live(me) -> state[me] = waiting; doAsk(me)
+#endif
 		:: !live(me) -> state[me] = done
 		fi
 	   }
+#ifdef LOCAL
+	:: atomic { live(me) && state[me] == aside && turn[me] && reply[me] == none -> turn[me] = false; state[me] = waiting; doAsk(me) }
+	:: atomic {
+		faults > 0 && DEATHS <= 1 && live(me) && state[me] == aside ->
+		faults--; state[me] = done; silence(me); resign(me); doRelease(me)
+	   }
+#endif
 	/* It looks at a reply. */
 	:: atomic {
-		live(me) && reply[me] == granted -> state[me] = holding; silence(me)
+		live(me) && reply[me] == granted ->
+		state[me] = holding; silence(me);
+#ifdef LOCAL
+		front[process[me]] = (ticket[me] -> front[process[me]] : me)
+#endif
 	   }
 	:: atomic {
-		live(me) && reply[me] == refusedWhileHeld -> reply[me] = none
+		live(me) && reply[me] == refusedWhileHeld ->
+		reply[me] = none;
+#ifdef LOCAL
+		ticket[me] = true; resign(me)
+#endif
 	   }
 	:: atomic {
 		live(me) && reply[me] == refusedForNow ->
 		reply[me] = none;
+#ifdef LOCAL
+		ticket[me] = true; resign(me);
+#endif
 #ifndef NO_TIMER
 		timer[me] = (lock == reserved -> current : due)
 #endif
@@ -299,10 +399,18 @@ end:	do
 	:: atomic { laterOut[me] -> laterOut[me] = false; laterHint[me] = laterHint[me] || hears(me) }
 #endif
 	/* It releases, or gives up. */
+#ifdef LOCAL
+	:: atomic { state[me] == holding -> state[me] = done; succeed(me) }
+#else
 	:: atomic { state[me] == holding -> state[me] = done; doRelease(me) }
+#endif
 	:: atomic {
 		faults > 0 && DEATHS <= 1 && hears(me) && reply[me] == none ->
-		faults--; state[me] = done; silence(me); doRelease(me)
+		faults--; state[me] = done; silence(me);
+#ifdef LOCAL
+		resign(me);
+#endif
+		doRelease(me)
 	   }
 	:: state[me] == done || !live(me) && state[me] != holding -> break
 	od
@@ -346,7 +454,7 @@ proctype world() {
 		od;
 		w = 0;
 		do
-		:: w < WAITERS && (process[w] != p || state[w] == absent || state[w] == waiting && (lock != held || owner != w)) -> w++
+		:: w < WAITERS && (process[w] != p || state[w] == absent || (state[w] == waiting || state[w] == aside) && (lock != held || owner != w)) -> w++
 		:: else -> break
 		od;
 		if
@@ -354,8 +462,8 @@ proctype world() {
 			dead[p] = true; allHint[p] = false;
 			w = 0;
 			do
-			:: w < WAITERS && process[w] == p && state[w] == waiting -> silence(w); w++
-			:: w < WAITERS && (process[w] != p || state[w] != waiting) -> w++
+			:: w < WAITERS && process[w] == p && (state[w] == waiting || state[w] == aside) -> silence(w); w++
+			:: w < WAITERS && (process[w] != p || state[w] != waiting && state[w] != aside) -> w++
 			:: else -> break
 			od
 		:: else
@@ -411,7 +519,7 @@ proctype world() {
 	od;
 	w = 0;
 	do
-	:: w < WAITERS -> assert(state[w] != waiting || !live(w)); w++ /* nobody wakes it */
+	:: w < WAITERS -> assert(state[w] != waiting && state[w] != aside || !live(w)); w++ /* nobody wakes it */
 	:: else -> break
 	od
 }
