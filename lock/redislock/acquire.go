@@ -37,16 +37,26 @@ const tries = 3
 // refused: the error is then a [lock.HeldError] that nothing wraps.
 func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	var obstacle error // the last HeldError or failure
+	var other *request // of this process, which had the lock; EventWaiting was reported
 	failed := func(err error) error {
-		if end := ctx.Err(); end != nil && obstacle != end {
+		if obstacle == nil && other != nil {
+			obstacle = other.refusal()
+		}
+		if end := ctx.Err(); end != nil && obstacle != nil && obstacle != end {
 			err = fmt.Errorf("%w: %w", end, obstacle)
 		} else if end != nil {
 			err = end
 		}
 		return fmt.Errorf("redislock: acquire %q: %w", r.Name, err)
 	}
-	refused, silent := false, false // EventWaiting was reported; EventUnanswered was reported since the last answer
+	refused, silent := false, false // Redis has refused the lock; EventUnanswered was reported since the last answer
 	answered := time.Now()          // when the last answer came
+	if !try {
+		var err error
+		if other, err = r.waitLocally(ctx); err != nil {
+			return nil, failed(err)
+		}
+	}
 	// A waiter may queue only if it can get hints.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
@@ -61,7 +71,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			s := a.value.status(r.Name, a.wait)
 			s.Owner = a.value.owner // also if the lock is only reserved
 			obstacle = &lock.HeldError{Status: s}
-		} else if obstacle == nil || ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+			r.l.queue.resign(r)
+		} else if obstacle == nil && other == nil || ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
 			obstacle = err // otherwise err only says that ctx has ended, or that eval has closed the connection
 		}
 		var sleep time.Duration
@@ -74,12 +85,12 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		case ctx.Err() != nil:
 			return nil, failed(err)
 		case err == nil:
-			if !refused {
+			if !refused && other == nil {
 				r.Tell(lock.EventWaiting, 0, nil)
 			}
 			refused, silent, answered = true, false, time.Now()
 			pause.Reset()
-			if r.wake == nil {
+			if !r.joined {
 				if err := r.l.listen(ctx); err != nil {
 					return nil, failed(err)
 				}

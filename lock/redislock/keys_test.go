@@ -68,7 +68,7 @@ func TestKeysOfWaitersHaveTheLongestTTL(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.calls.Done()
-		r.wake = make(chan struct{}, 1)
+		r.wake, r.joined = make(chan struct{}, 1), true
 		// One try of so short a TTL may take too long for a busy machine.
 		testenv.Await(t, "answer", func() error { _, err := r.ask(t.Context()); return err })
 		for _, key := range r.keys[1:] {

@@ -22,17 +22,22 @@ type queue struct {
 	mu      sync.Mutex
 	waiting map[string]*request // by owner
 	watches map[string]*watch   // by the name of the lock
+	local   map[string]*local   // by the name of the lock
 	started bool                // subscribe is running
 	up      bool                // the subscription receives messages
 	err     error               // why the last subscription ended
 	refused sync.Once           // Warn was called because Redis refuses hints
 	polls   atomic.Bool         // Redis refuses hints, so waiters ask often
 	changed chan struct{}       // closed when up or err changes
+
+	localWait time.Duration // the constant, except in tests
 }
 
 // join adds r to the waiters that get hints.
 func (q *queue) join(r *request) {
-	r.wake = make(chan struct{}, 1)
+	if r.joined = true; r.wake == nil {
+		r.wake = make(chan struct{}, 1)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting[r.text] = r

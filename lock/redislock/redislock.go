@@ -20,8 +20,12 @@
 //
 // # Waiting
 //
-// Waiters queue in Redis, each with a ticket that keeps its position. A release does one of
-// two things:
+// Where nobody waits in Redis, a waiter whose own process has the lock, or asks for it, waits
+// within the process for up to 10 ms. A release in that time gives it the lock, unless a waiter of
+// another process has come to Redis meanwhile.
+//
+// Other waiters queue in Redis, each with a ticket that keeps its position. A release does one
+// of two things:
 //
 //   - If the first waiter is in the process that releases the lock, the release gives it the
 //     lock at once. Its lease counts from before the release was sent.
@@ -196,7 +200,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 
 		keyBegin: prefix + keyBegin,
 		calls:    c,
-		queue:    queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
+		queue:    queue{waiting: make(map[string]*request), watches: make(map[string]*watch), local: make(map[string]*local), localWait: localWait, changed: make(chan struct{})},
 	}
 	l.Locker = calls.NewLocker(c, calls.Backend{Acquire: l.acquire, Status: l.status, List: l.list, Break: l.breakLease, Note: l.note})
 	l.nonce.Store(rand.Uint64())

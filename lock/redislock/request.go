@@ -25,9 +25,11 @@ type request struct {
 	grant         // the fence is 0 before the lock is granted
 	ticket string // position in the queue, set once; "" before
 
-	wake   chan struct{}         // receives hints; nil before r may be in the queue
-	later  *time.Timer           // of hintLater
-	passed atomic.Pointer[grant] // set if a release of this process has given the lock to r
+	wake    chan struct{}         // receives hints; nil before r waits
+	joined  bool                  // r may be in the queue
+	settled chan struct{}         // closed after the release that may give the lock to r, a local waiter
+	later   *time.Timer           // of hintLater
+	passed  atomic.Pointer[grant] // set if a release of this process has given the lock to r
 }
 
 // grant says with which fence, and since when, an owner has the lock.
@@ -59,7 +61,7 @@ func (r *request) appendLease(b []byte, fence uint64) []byte {
 }
 
 // queued reports whether r may be in the queue.
-func (r *request) queued() bool { return r.wake != nil && r.fence == 0 }
+func (r *request) queued() bool { return r.joined && r.fence == 0 }
 
 // waiter returns the member that stands for r in the queue.
 func (r *request) waiter() string { return r.l.channel + " " + r.text }
@@ -119,6 +121,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
+	r.l.queue.hold(r)
 	return r.Lease(ctx, engine.Grant{
 		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Keeper: r,
 	})
@@ -185,6 +188,14 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 	fence, _, _ := strings.Cut(lease, " ")
 	args := []string{"", lease, fence, r.ms}
 	next := r.l.queue.first(r.Name)
+	local := false // next waits in this process only
+	if r.fence > 0 && next == nil {
+		next = r.l.queue.heir(r)
+		if local = next != nil; local {
+			defer close(next.settled)
+		}
+	}
+	r.l.queue.resign(r)
 	var passed *grant // to next
 	if r.queued() {
 		args = append(args, r.waiter())
@@ -204,6 +215,8 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 			if reply == "passed" {
 				r.l.see(passed.fence)
 				next.passed.Store(passed)
+			}
+			if passed != nil && (local || reply == "passed") {
 				next.hint()
 			}
 			return reply != "0", unsure, nil
@@ -223,12 +236,18 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 // stays in the queue is skipped like a dead one.
 func (r *request) giveUp() {
 	r.leave()
-	r.l.calls.Go(func() { _, _, _ = r.release(r.l.calls.Closing) })
+	settled := r.l.queue.resign(r)
+	r.l.calls.Go(func() {
+		if settled != nil {
+			<-settled
+		}
+		_, _, _ = r.release(r.l.calls.Closing)
+	})
 }
 
 // leave stops the hints for r.
 func (r *request) leave() {
-	if r.wake != nil {
+	if r.joined {
 		r.l.queue.leave(r)
 	}
 }

@@ -95,7 +95,7 @@ func waiters(t *testing.T, l *Locker, n int) (all []*request) {
 			t.Fatal(err)
 		}
 		l.calls.Done() // nobody ends it
-		r.wake = make(chan struct{}, 1)
+		r.wake, r.joined = make(chan struct{}, 1), true
 		if a, err := r.ask(t.Context()); err != nil || a.granted {
 			t.Fatalf("ask: %+v, %v", a, err)
 		}

@@ -16,6 +16,8 @@
 --                                                 for the first waiter
 --            held by the owner, and the first waiter is in the process of the owner
 --                                             ->  held by that waiter
+--            held by the owner, the queue is empty, and a waiter in the process of the owner
+--            has not asked yet                ->  held by that waiter
 --   the end of the TTL                        ->  missing
 -- KEYS[2] is the queue: a sorted set of waiters "channel owner", sorted by ticket.
 -- KEYS[3] is "fence last other": the last fence, the waiter that asked last, and the waiter of

@@ -6,7 +6,8 @@
 --   last_fence  that fence
 --   ttl         in milliseconds
 --   leaving     optional: the waiter "channel owner" that leaves the queue, or ''
---   successor   optional: the first waiter of the owner's process, "channel owner"
+--   successor   optional: the first waiter of the owner's process, "channel owner"; it may not
+--               be in the queue
 --   new         the value of the lock once successor has it
 --   life        the ttl of successor
 -- Returns
@@ -24,18 +25,18 @@ local nonce, lease, last_fence, ttl, leaving, successor, new, life = unpack(ARGV
 local found = redis.call('MGET', KEYS[1], KEYS[3])
 local value, heard = found[1], found[2]
 
--- The most frequent cases: the lease has the lock, and nobody waits or successor is the first
--- waiter. If the memory of Redis is full, the rest of the script handles them.
+-- The most frequent cases: the lease has the lock, and nobody is in the queue or successor is
+-- the first waiter. If the memory of Redis is full, the rest of the script handles them.
 if value and string.find(value, lease, 1, true) == 1 then
-  if not heard then
-    if not redis.pcall('SET', KEYS[1], last_fence, 'PX', ttl).err then
-      return nonce
+  local pass = successor and (not heard or redis.call('ZRANGE', KEYS[2], 0, 0)[1] == successor)
+  if pass and not redis.pcall('SET', KEYS[1], new, 'PX', life).err then
+    if heard then
+      redis.call('ZREM', KEYS[2], successor)
+      redis.call('SET', KEYS[3], string.match(new, '^%d+') .. string.match(heard, ' .*$'), 'KEEPTTL')
     end
-  elseif successor and redis.call('ZRANGE', KEYS[2], 0, 0)[1] == successor and
-      not redis.pcall('SET', KEYS[1], new, 'PX', life).err then
-    redis.call('ZREM', KEYS[2], successor)
-    redis.call('SET', KEYS[3], string.match(new, '^%d+') .. string.match(heard, ' .*$'), 'KEEPTTL')
     return nonce .. ' passed'
+  elseif not heard and not redis.pcall('SET', KEYS[1], last_fence, 'PX', ttl).err then
+    return nonce
   end
 end
 
