@@ -21,9 +21,6 @@ local nonce, new, ttl, guess, waiter, ticket = unpack(ARGV)
 local value, heard
 if waiter or guess == '0' then
   value, heard = unpack(redis.call('MGET', KEYS[1], KEYS[3]))
-  if not value then
-    value = redis.call('GET', KEYS[1]) -- MGET does not fail if the key is, for example, a list
-  end
 else
   value = redis.call('GET', KEYS[1])
 end
