@@ -13,6 +13,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/loader"
 	compose "github.com/compose-spec/compose-go/v2/types"
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -40,7 +41,7 @@ func check(what string) error {
 	if err := yaml.Unmarshal(text, &kind); err != nil {
 		return err
 	}
-	kinds := map[string]any{"DaemonSet": &apps.DaemonSet{}, "Deployment": &apps.Deployment{}, "Pod": &core.Pod{}}
+	kinds := map[string]any{"CronJob": &batch.CronJob{}, "DaemonSet": &apps.DaemonSet{}, "Deployment": &apps.Deployment{}, "Pod": &core.Pod{}}
 	into, known := kinds[kind.Kind]
 	if !known {
 		return fmt.Errorf("kind %q is not one of those that are checked", kind.Kind)
