@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"lock/filelock":                 {"internal/backoff", "internal/failure", "lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
 	"lock/lockmetrics":              {"lock"},
 	"lock/internal/engine":          {},
-	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "gpid", "objectid"},
+	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/holder", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
 	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden"},
 	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each", "internal/hidden", "internal/pattern"},
