@@ -38,14 +38,16 @@ var lockEngines = []lockEngine{
                        and must use it first. file: alone, the default, means
                        ` + machineLocks + ` on Linux, for all users, if root has
                        used it, and otherwise oid/locks in your data folder`, "give each tenant a folder", openFileLocks},
-	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
+	{[]string{"redis", "rediss", "redis-sentinel", "rediss-sentinel", "valkey", "valkeys", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
                        redis://HOST1:PORT?addr=HOST2:PORT
   redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
-                       in the primary called MASTER, which the Sentinels know.
+                       in the primary called MASTER, which the Sentinels know;
+                       rediss-sentinel:// uses TLS.
                        With ?prefix=NAME all keys and channels begin with NAME:,
-                       so that tenants can share one Redis`, "", openRedisLocks},
+                       so that tenants can share one Redis. valkey:// and
+                       valkeys:// mean redis:// and rediss://`, "", openRedisLocks},
 	{storeSchemes, storeURLs, `
   ` + storeURLs + `
                        in a store; the URL is that of --store in other commands`, "give each tenant a file or database, or in PostgreSQL a schema with search_path=SCHEMA", openStoreLocks},

@@ -19,6 +19,7 @@ func TestLockEngines(t *testing.T) {
 	urls := map[string]string{ // by scheme
 		"file": "file:/locks", "redis": "redis://cache:6379", "rediss": "rediss://cache:6379",
 		"redis-sentinel": "redis-sentinel://a:1,b:2/master", "unix": "unix:///cache.sock",
+		"rediss-sentinel": "rediss-sentinel://a:1/master", "valkey": "valkey://cache:6379", "valkeys": "valkeys://cache:6379",
 		"sqlite": "sqlite:/data", "postgres": "postgres://h/d", "postgresql": "postgresql://h/d",
 		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d",
 	}

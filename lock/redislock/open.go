@@ -33,7 +33,8 @@ import (
 //
 // In a redis-sentinel URL, or rediss-sentinel with TLS, the hosts are Sentinels, but the user and
 // the password are those of the primary. Another way to write such a URL is
-// redis://host1?addr=host2&master_set=name. The query prefix=NAME sets Options.Prefix.
+// redis://host1?addr=host2&master_set=name. The query prefix=NAME sets Options.Prefix. The
+// schemes valkey and valkeys mean redis and rediss.
 //
 // The error wraps [lock.ErrInvalid] if the URL or an option is invalid; otherwise it says why Open
 // could not connect, or why this process cannot be identified.
@@ -63,6 +64,9 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
+	if rest, valkey := strings.CutPrefix(rawURL, "valkey"); valkey { // also valkeys, which uses TLS
+		rawURL = "redis" + rest
+	}
 	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
 	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // a socket has no port
 		_, port, _ := net.SplitHostPort(o.InitAddress[i])

@@ -144,7 +144,9 @@ func TestOpenTLS(t *testing.T) {
 	addr := "127.0.0.1:" + port
 	const patient = "dial_timeout=20s&write_timeout=20s" // also on a busy machine
 	refuses(t, "redis://"+addr+"?"+patient, "rediss://")
+	refuses(t, "valkey://"+addr+"?"+patient, "rediss://")
 	refuses(t, "rediss://"+addr+"?"+patient, "certificate")
+	refuses(t, "valkeys://"+addr+"?"+patient, "certificate")
 	refuses(t, "rediss://"+server.Addr, "redis://)")
 	l := open(t, "rediss://"+addr+"?skip_verify&"+patient, 0)
 	lease, err := l.Acquire(t.Context(), "job", nil)
