@@ -87,15 +87,16 @@ func TestDashboardAndAlertsAskForWhatIsThere(t *testing.T) {
 		}
 	}
 	queries := d.queries("5m")
-	rules := "groups:\n- name: panels\n  rules:\n"
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: panels\n  rules:\n")
 	for name, query := range queries {
 		if strings.Contains(query, "$") {
 			t.Errorf("%s: an unknown variable in %s", name, query)
 		}
-		rules += fmt.Sprintf("  - record: panel%d\n    expr: %q\n", len(rules), query)
+		rules.WriteString(fmt.Sprintf("  - record: panel%d\n    expr: %q\n", len(rules.String()), query))
 	}
 	file := filepath.Join(t.TempDir(), "panels.yaml")
-	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	testenv.Run(t, exec.Command(promtool, "check", "rules", file))
@@ -162,12 +163,13 @@ func TestDashboardShowsAll(t *testing.T) {
 	defer exporter.Close()
 	_, serve, _ := startServe(t.Context(), t)
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
-	text := "global: {scrape_interval: 500ms}\nrule_files: [" + testenv.Must(filepath.Abs(alertsFile))(t) + "]\nscrape_configs:\n"
+	var text strings.Builder
+	text.WriteString("global: {scrape_interval: 500ms}\nrule_files: [" + testenv.Must(filepath.Abs(alertsFile))(t) + "]\nscrape_configs:\n")
 	for _, target := range []string{exporter.URL + "/program", exporter.URL + "/jobs", serve + "/metrics"} {
 		u := testenv.Must(url.Parse(target))(t)
-		text += fmt.Sprintf("- {job_name: %q, metrics_path: %q, static_configs: [{targets: [%q]}]}\n", target, u.Path, u.Host)
+		text.WriteString(fmt.Sprintf("- {job_name: %q, metrics_path: %q, static_configs: [{targets: [%q]}]}\n", target, u.Path, u.Host))
 	}
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	address := "127.0.0.1:" + strconv.Itoa(testenv.FreePort(t))

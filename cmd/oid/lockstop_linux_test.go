@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,17 +15,6 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 )
-
-// graceful is a service as many are: on SIGTERM it finishes its work, and a second SIGTERM ends
-// it at once. It says when it is ready, and when it has finished.
-func graceful() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
-	fmt.Println(os.Getpid())
-	<-ctx.Done()
-	stop()
-	time.Sleep(time.Second)
-	fmt.Println("finished")
-}
 
 // stopping is an oid lock with a graceful command.
 type stopping struct {

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -12,6 +17,17 @@ import (
 // TestMain lets the scripts run the command as a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"oid": main, "graceful": graceful})
+}
+
+// graceful is a service as many are: on SIGTERM it finishes its work, and a second SIGTERM ends
+// it at once. It says when it is ready, and when it has finished.
+func graceful() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	fmt.Println(os.Getpid())
+	<-ctx.Done()
+	stop()
+	time.Sleep(time.Second)
+	fmt.Println("finished")
 }
 
 // tests are run in the process that is not the command.

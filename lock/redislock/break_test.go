@@ -50,7 +50,7 @@ func TestBreakOfALockForEver(t *testing.T) {
 		t.Fatalf("the next lease is %v, want a fence above %d", lease, s.Fence)
 	}
 	testenv.WantError(t, "Release", lease.Release(), nil)
-	for _, key := range strings.Fields(server.CLI("KEYS", "*")) {
+	for key := range strings.FieldsSeq(server.CLI("KEYS", "*")) {
 		if ttl := server.CLI("PTTL", key); ttl == "-1" {
 			t.Errorf("the key %s never expires", key)
 		}

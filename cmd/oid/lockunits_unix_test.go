@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -23,7 +25,7 @@ func runOnHosts(t *testing.T, command string, oldNew ...string) {
 		t.Fatal(err)
 	}
 	replace := append(oldNew, "0 3 * * *", weekly(), "/usr/bin/oid", "oid", "/usr/local/bin/report", report)
-	var ran string
+	var ran strings.Builder
 	for range 2 {
 		cmd := exec.Command("sh", "-c", strings.NewReplacer(replace...).Replace(command))
 		cmd.Stderr = os.Stderr
@@ -31,10 +33,10 @@ func runOnHosts(t *testing.T, command string, oldNew ...string) {
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
 		}
-		ran += string(out)
+		ran.WriteString(string(out))
 	}
-	if ran != "it ran\n" {
-		t.Errorf("%s: printed %q on two hosts, want that the job runs once", command, ran)
+	if ran.String() != "it ran\n" {
+		t.Errorf("%s: printed %q on two hosts, want that the job runs once", command, ran.String())
 	}
 }
 
