@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -183,6 +184,46 @@ func TestLockUserWhoHarms(t *testing.T) {
 	}
 	if info, err := os.Stat(victim); err != nil || info.Mode() != 0o600 {
 		t.Errorf("the file elsewhere: %v, %v", info.Mode(), err)
+	}
+}
+
+// A user cannot make others wait, or fail, by files in place of records: pipes into which he
+// might write for ever, sockets, folders, and files that only he reads.
+func TestLockUserWhoMakesOddFiles(t *testing.T) {
+	m := newMachine(t)
+	m.oid("root", "--list")
+	const odd = `import os, socket, sys, time
+os.chdir(sys.argv[1])
+begin = "5e8c9902207afaeb7120430c585a445f."
+os.mkfifo(begin + "pipe.json")
+pipe = os.open(begin + "pipe.json", os.O_RDWR)
+socket.socket(socket.AF_UNIX).bind(begin + "socket.json")
+os.mkdir(begin + "folder.json")
+os.close(os.open(begin + "secret.json", os.O_CREAT | os.O_WRONLY, 0))
+print("made", flush=True)
+sys.stdin.read()`
+	cmd := m.command("nobody", testenv.Program(t, "/usr/bin/python3", "python3"), "-c", odd, m.folder)
+	stdin, out := testenv.Must(cmd.StdinPipe())(t), testenv.Must(cmd.StdoutPipe())(t)
+	cmd.Stderr = os.Stderr
+	testenv.NoError(t, cmd.Start())
+	made := ""
+	_, err := fmt.Fscanln(out, &made)
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	testenv.NoError(t, err)
+	time.AfterFunc(20*time.Second, func() { _ = stdin.Close() }) // a test that fails ends
+	began := time.Now()
+	for _, user := range []string{"root", "www-data"} {
+		for _, args := range [][]string{{"job", "--wait", "0", "--", "echo", "ran"}, {"--status", "job"}, {"--list"}} {
+			if out, code := m.oid(user, args...); code != 0 {
+				t.Errorf("%s, %s: exit code %d, %s", user, args, code, out)
+			}
+		}
+	}
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,5 +103,26 @@ func TestFilesOfALease(t *testing.T) {
 	}
 	if n := files(); n != 0 {
 		t.Errorf("%d files after its release", n)
+	}
+}
+
+// A user of a shared folder cannot make the modes of files elsewhere wider, by a link to one in
+// place of a lock.
+func TestLinkToAFileElsewhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "locks")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir)
+	release(t, acquire(t, l, "job", nil))
+	path, victim := only(t, dir, "*.lock"), filepath.Join(filepath.Dir(dir), "victim")
+	for _, err := range []error{os.Remove(path), os.WriteFile(victim, []byte("kept"), 0o600), os.Link(victim, path)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	release(t, acquire(t, l, "job", nil))
+	if info, err := os.Stat(victim); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file elsewhere: %v, %v", info.Mode(), err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // openSafely has no flags on this system.
 const openSafely = 0
 
-func isSymlink(error) bool { return false }
+func isSpecial(error) bool { return false }
 
 // patience is how long patiently repeats what fails.
 const patience = 5 * time.Second

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,9 +15,10 @@ import (
 // no symbolic link and does not block on a named pipe.
 const openSafely = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// isSymlink reports whether err says that open met a symbolic link.
-func isSymlink(err error) bool {
-	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) // FreeBSD
+// isSpecial reports whether err says that open met a symbolic link, a socket or a device.
+func isSpecial(err error) bool {
+	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) || // FreeBSD
+		errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EOPNOTSUPP) // macOS
 }
 
 // patiently calls act. On other systems, it repeats what fails.
@@ -64,8 +66,9 @@ func openLock(path string, at int64, mode fs.FileMode, kind lockKind) (*kernelLo
 		}
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
-	// The umask of this process must not lock out other users of a shared folder.
-	if info, err := file.Stat(); at == wholeFile && err == nil && info.Mode().Perm() != mode {
+	// The umask of this process must not lock out other users of a shared folder. A file with
+	// another name may be one of elsewhere, which another user has linked.
+	if info, err := file.Stat(); at == wholeFile && err == nil && info.Mode().Perm() != mode && info.Sys().(*syscall.Stat_t).Nlink == 1 {
 		_ = file.Chmod(mode) // fails for a file of another user, who has done it
 	}
 	return k, nil

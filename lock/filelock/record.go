@@ -61,7 +61,8 @@ func decodeRecord(text []byte) (record, error) {
 	return r, nil
 }
 
-// readRecord reads the record in a file. It returns a zero record if the file has none.
+// readRecord reads the record in a file. It returns a zero record if the file has none, or is
+// not a regular file: a read from a named pipe might never end.
 func readRecord(path string) (_ record, err error) {
 	var file *os.File
 	err = patiently(func() error {
@@ -69,12 +70,15 @@ func readRecord(path string) (_ record, err error) {
 		return err
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist), isSymlink(err):
+	case errors.Is(err, fs.ErrNotExist), isSpecial(err):
 		return record{}, nil
 	case err != nil:
 		return record{}, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return record{}, err
+	}
 	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
 	if err != nil {
 		return record{}, err
@@ -93,7 +97,9 @@ func (f files) read() (newest record, err error) {
 	}
 	for _, path := range paths {
 		r, err := readRecord(path)
-		if err != nil {
+		if errors.Is(err, fs.ErrPermission) && path != f.record {
+			continue // another user hides it, and might as well remove it
+		} else if err != nil {
 			return record{}, err
 		}
 		if r.Name == f.name && r.Fence >= newest.Fence {

@@ -43,7 +43,7 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	for _, name := range names {
 		path := filepath.Join(l.dir, name)
 		r, err := readRecord(path)
-		if err != nil {
+		if err != nil && !(l.user != "" && errors.Is(err, fs.ErrPermission)) {
 			return nil, err
 		}
 		if strings.HasPrefix(path, l.files(r.Name).base+".") && !slices.Contains(known, r.Name) {
