@@ -251,3 +251,19 @@ func TestLockMaxOfTicks(t *testing.T) {
 		t.Errorf("%d of 3 ticks are shown as ended by --max: %s", got, status)
 	}
 }
+
+// The first process of a container does not end by its own signal. oid says by its exit code what
+// has ended the command, as it does elsewhere.
+func TestLockAsFirstProcessOfAContainer(t *testing.T) {
+	container := func(command ...string) *exec.Cmd {
+		return exec.Command("unshare", append([]string{"-rpf", "--mount-proc"}, command...)...)
+	}
+	if container("true").Run() != nil {
+		t.Skip("unshare cannot make a namespace of processes here")
+	}
+	cmd := container("oid", "lock", "job", "--", "sh", "-c", "kill -TERM $$")
+	cmd.Env = append(os.Environ(), "OID_LOCKS=file:"+t.TempDir())
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
+		t.Errorf("exit code %d, want 143; %v: %s", cmd.ProcessState.ExitCode(), err, out)
+	}
+}

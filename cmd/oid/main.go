@@ -140,6 +140,9 @@ func dieOf(s os.Signal) int {
 	number, _ := s.(syscall.Signal)
 	switch number {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+		if os.Getpid() == 1 {
+			break // Linux does not end the first process of a container by its own signal; Go would exit with 2
+		}
 		signal.Reset(number)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(number) == nil {
 			time.Sleep(time.Second) // another thread may be the one that acts on it
