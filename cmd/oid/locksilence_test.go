@@ -204,3 +204,17 @@ func TestLockWaitsForErrorsThatPass(t *testing.T) {
 		})
 	}
 }
+
+// A key of another program in place of the lock is no silence of Redis: Redis answers.
+func TestLockForeignKeyIsNoSilence(t *testing.T) {
+	redis := testenv.Redis(t)
+	redis.CLI("SET", "oid:lock:{job}", "x")
+	h := startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "500ms", "--", "true")
+	if code := h.code(); code != exitLockFailed {
+		t.Errorf("exit code %d, want %d", code, exitLockFailed)
+	}
+	const want = `: the key of the lock has the value "x": it does not begin with a fence`
+	if said := h.stderr.String(); strings.Count(said, want) != 2 || strings.Contains(said, "does not answer") {
+		t.Errorf("said %q, want a warning and an error with %q", said, want)
+	}
+}

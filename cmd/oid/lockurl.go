@@ -92,8 +92,8 @@ func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	return l, err
 }
 
-// unanswered returns the error of a backend that cannot be reached, does not answer, or refuses
-// requests for a while.
+// unanswered returns the error of a backend that cannot be reached, does not answer, refuses
+// requests for a while, or answers something else.
 func unanswered(url string, err error) error {
 	if all := (interface{ Unwrap() []error })(nil); errors.As(err, &all) {
 		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of ctx
@@ -103,8 +103,11 @@ func unanswered(url string, err error) error {
 		url = scheme + "://" + url[i+1:]
 	}
 	url, _, _ = strings.Cut(url, "?")
-	if why := failure.Of(err).Why; why != "" {
-		return fmt.Errorf("%s refuses requests for now, because %s (%s)", url, why, causes.Of(err))
+	switch row := failure.Of(err); {
+	case row.Why != "":
+		return fmt.Errorf("%s refuses requests for now, because %s (%s)", url, row.Why, causes.Of(err))
+	case row.Kind == failure.Unknown: // it did answer, for example with the value of another program
+		return fmt.Errorf("%s: %w", url, err)
 	}
 	return fmt.Errorf("%s does not answer (%s); check that it runs and that --locks is right", url, causes.Of(err))
 }
