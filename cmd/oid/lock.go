@@ -52,8 +52,9 @@ that this does not look like success.
 
 --wait limits how long oid waits for the lock and for the first answer of its server.
 Without --wait, oid waits for the lock without a limit, and for the server for 10s. With
---wait 0, it does not wait for the lock, and waits for the server for 3s. If the server
-stops answering while oid waits, oid says so on stderr.
+--wait 0, it does not wait for the lock. It waits 3s for an answer of the server, and fails
+at once if the server refuses the connection. If the server stops answering while oid waits,
+oid says so on stderr.
 
 --skipped CODE is for cron and other schedulers. If somebody else holds the lock for all of
 --wait, or another host has the tick of --once, oid prints nothing and exits with CODE.
