@@ -42,20 +42,23 @@ func (r *request) waitLocally(ctx context.Context) (other *request, err error) {
 	r.wake = make(chan struct{}, 1)
 	l.waiting = append(l.waiting, r)
 	q.mu.Unlock()
+	defer func() { // also when the function for events panics
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *request) bool { return w == r })
+	}()
 	if other != nil {
 		r.Tell(lock.EventWaiting, 0, nil)
 	}
-	err = r.sleep(ctx, q.localWait)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *request) bool { return w == r })
-	return other, err
+	return other, r.sleep(ctx, q.localWait)
 }
 
 // refusal returns the error for a request that waits for r, which has the lock.
 func (r *request) refusal() error {
 	v, _ := parseValue(r.value(r.grant, holder.Self(r.Options)))
-	return &lock.HeldError{Status: v.status(r.Name, time.Until(engine.Deadline(r.grant.sent, r.ttl)))}
+	// It may have been renewed since, but then it has a third of the TTL left at least.
+	left := max(time.Until(engine.Deadline(r.grant.sent, r.ttl)), r.ttl/3)
+	return &lock.HeldError{Status: v.status(r.Name, left)}
 }
 
 // hold records that r has the lock, unless others may wait for it in Redis.

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -216,7 +217,7 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 				r.l.see(passed.fence)
 				next.passed.Store(passed)
 			}
-			if passed != nil && (local || reply == "passed") {
+			if passed != nil && (local || unsure || reply == "passed") {
 				next.hint()
 			}
 			return reply != "0", unsure, nil
@@ -275,7 +276,10 @@ func (l *Locker) breakLease(ctx context.Context, name string, owner lock.Owner, 
 	if err := r.change("break", time.Now(), noteScript(), r.brokenKeys(), mark, life); err != nil {
 		return err
 	}
-	return r.Free()
+	if err = r.Free(); errors.Is(err, lock.ErrLost) { // and nobody has broken it, whatever the mark says
+		err = fmt.Errorf("%w: %q has just been released", lock.ErrLost, name)
+	}
+	return err
 }
 
 // lost returns the error of a lease that does not have the lock any more. The error says who

@@ -366,6 +366,10 @@ func testEventsThatPanic(t testing.TB, open func() lock.Locker) {
 	j.panicAt(t, lock.EventFailed, func() { _, _ = b.TryAcquire(ctx, "job", nil) })
 	j.panicAt(t, lock.EventReleased, func() { _ = lease.Release() })
 	lease = testenv.Must(a.TryAcquire(t.Context(), "job", nil))(t)
+	j.panicAt(t, lock.EventWaiting, func() { _, _ = a.Acquire(ctx, "job", &lock.AcquireOptions{TTL: time.Hour}) })
+	time.Sleep(50 * time.Millisecond) // it leaves in the background
+	release(t, lease)                 // not to the call that has panicked
+	lease = testenv.Must(a.TryAcquire(t.Context(), "job", nil))(t)
 	for range 2 { // the second time, b may queue at once
 		j.panicAt(t, lock.EventWaiting, func() { _, _ = b.Acquire(ctx, "job", &lock.AcquireOptions{TTL: time.Hour}) })
 		if !within(func() bool { return testenv.Must(a.Status(t.Context(), "job"))(t).Waiters == 0 }) {
