@@ -32,7 +32,8 @@ type Locker interface {
 	// Status returns who holds the lock. A lock that was never used is free.
 	Status(ctx context.Context, name string) (Status, error)
 
-	// List returns the status of every lock that is held, sorted by name.
+	// List returns the status of every lock that is held, sorted by name. If it cannot read
+	// some of them, it returns the others together with an error.
 	List(ctx context.Context) ([]Status, error)
 
 	// Break frees the lock although owner has not released it, so that the next waiter gets it.

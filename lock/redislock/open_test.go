@@ -303,6 +303,13 @@ func TestForeignKey(t *testing.T) {
 	if _, err := l.Status(t.Context(), "job"); err == nil {
 		t.Error("Status of a key that is no lock is no error")
 	}
+	if _, err := l.TryAcquire(t.Context(), "other", nil); err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.List(t.Context())
+	if len(all) != 1 || all[0].Name != "other" || err == nil || !strings.Contains(err.Error(), `status of "job": `) {
+		t.Errorf("List: %v, %v; want the other lock, and an error that names the key that is no lock", all, err)
+	}
 	server.CLI("DEL", "oid:lock:{job}")
 	server.CLI("LPUSH", "oid:lock:{job}", "x")
 	if _, err := l.Acquire(t.Context(), "job", nil); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {

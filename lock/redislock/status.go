@@ -46,11 +46,14 @@ func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err er
 // foreign adds to err how to remove the keys of a lock, if err says that they are not those of
 // a lock.
 func (l *Locker) foreign(name string, err error) error {
-	if code(err) == "WRONGTYPE" || errors.Is(err, errValue) {
+	if isForeign(err) {
 		return fmt.Errorf("%w; if no program needs it, write: redis-cli DEL '%s'", err, strings.Join(l.keysOf(name), "' '"))
 	}
 	return err
 }
+
+// isForeign reports whether err says that the key of a lock is not that of a lock.
+func isForeign(err error) bool { return code(err) == "WRONGTYPE" || errors.Is(err, errValue) }
 
 func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	var names []string // with duplicates: a scan may report a key twice, and replicas report it too
@@ -63,7 +66,16 @@ func (l *Locker) list(ctx context.Context) ([]lock.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return calls.Held(ctx, names, l.status)
+	var foreign []error // do not hide the locks
+	held, err := calls.Held(ctx, names, func(ctx context.Context, name string) (lock.Status, error) {
+		s, err := l.status(ctx, name)
+		if isForeign(err) {
+			foreign = append(foreign, fmt.Errorf("status of %q: %w", name, err))
+			return lock.Status{}, nil
+		}
+		return s, err
+	})
+	return held, errors.Join(append(foreign, err)...)
 }
 
 // notePause is the pause between two attempts to read a note.

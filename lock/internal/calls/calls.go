@@ -297,9 +297,9 @@ func (b base) List(ctx context.Context) ([]lock.Status, error) {
 	defer b.calls.Done()
 	held, err := b.backend.List(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s: list: %w", b.calls.settings.Engine, err)
+		err = fmt.Errorf("%s: list: %w", b.calls.settings.Engine, err)
 	}
-	return held, nil
+	return held, err
 }
 
 // Held returns the status of the locks with these names that are held, sorted by name. status
