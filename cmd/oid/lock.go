@@ -83,10 +83,11 @@ another holder may run: only a resource that compares fencing tokens is safe fro
 
 On Linux the parent of the command is a second process of oid, the guard. If SIGKILL ends
 oid, the guard kills the command and everything that it has started. A waiter on this
-machine then gets the lock; a waiter on another machine gets it after the TTL. The guard
-cannot end processes of other users, and names them on stderr. If SIGKILL ends both oid
-and the guard, or ends oid on another system, the processes of the command continue. They
-keep a lock in files held, but no other lock.
+machine then gets the lock; a waiter on another machine gets it after the TTL, and so does
+every waiter if the command had run for less than 0.1s. The guard cannot end processes of
+other users, and names them on stderr. If SIGKILL ends both oid and the guard, or ends oid
+on another system, the processes of the command continue. They keep a lock in files held,
+but no other lock.
 
 On Windows, Ctrl-C and Ctrl-Break reach the command too, so it can tidy up. If the lock is
 lost, oid sends Ctrl-Break to the command instead of SIGTERM, and ends it after --grace.
