@@ -37,7 +37,8 @@ import (
 // schemes valkey and valkeys mean redis and rediss.
 //
 // The error wraps [lock.ErrInvalid] if the URL or an option is invalid; otherwise it says why Open
-// could not connect, or why this process cannot be identified.
+// could not connect, or why this process cannot be identified. Open tries once: call it again if
+// Redis may only be starting, or may have too many clients for the moment.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	opts := *cmp.Or(o, &Options{})
 	clientOptions, err := parseURL(rawURL)

@@ -173,7 +173,9 @@ type Locker struct {
 // Set the client's ConnWriteTimeout to about a second, as [Open] does, so that the client
 // gives up a connection on which a network drops all packets. If one name leads to whichever
 // node is the primary, also set ConnLifetime to a few seconds: only [Open] can close
-// connections to a node that has become a replica.
+// connections to a node that has become a replica. Only Open protects this process from a panic
+// in rueidis that a Redis with too many clients can cause, when it refuses a connection before
+// rueidis has sent a request.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }
