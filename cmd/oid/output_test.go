@@ -54,9 +54,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"find events", "find events --count", "get events 507f1f77bcf86cd799439011", "collections", "collections --json",
 		"insert events {}", "insert events {} --json", "delete events --since 1h",
 		"ps", "ps --json", "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
-		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "prune --json",
+		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "lock --status --format prometheus x", "lock --break x", "prune --json",
 		"seal --kind order 507f1f77bcf86cd799439011", "open --kind order --json " + sealed,
-		"exit-codes", "urls", "times", "census-sources", "census-report", "lock-command", "lock-ticks", "lock-slots", "sql --for postgres",
+		"exit-codes", "urls", "times", "census-sources", "census-report", "lock-break", "lock-command", "lock-ticks", "lock-slots", "sql --for postgres",
 	}
 	// Commands without a line write nothing to standard output, or
 	silent := map[string]string{

@@ -18,6 +18,7 @@ type local struct {
 	// others wait in Redis, where newcomers then queue too.
 	active  *request
 	held    bool       // active has the lock
+	until   time.Time  // when the lease of active ends, if it has the lock
 	waiting []*request // first come, first served
 }
 
@@ -31,6 +32,10 @@ func (r *request) waitLocally(ctx context.Context) (other *request, err error) {
 	q := &r.l.queue
 	q.mu.Lock()
 	l := q.local[r.Name]
+	if l != nil && l.held && !time.Now().Before(l.until) { // that lease is lost, and perhaps never released
+		q.drop(l.active)
+		l = nil
+	}
 	if l == nil {
 		q.local[r.Name] = &local{active: r}
 		q.mu.Unlock()
@@ -71,7 +76,19 @@ func (q *queue) hold(r *request) {
 			l = new(local)
 			q.local[r.Name] = l
 		}
-		l.active, l.held = r, true
+		l.active, l.held, l.until = r, true, engine.Deadline(r.sent, r.ttl)
+	}
+}
+
+// kept records that the lease of r was renewed, or is lost.
+func (q *queue) kept(r *request, until time.Time, lost bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.local[r.Name]; l != nil && l.active == r {
+		l.until = until
+	}
+	if lost {
+		q.drop(r)
 	}
 }
 
@@ -80,13 +97,18 @@ func (q *queue) hold(r *request) {
 func (q *queue) resign(r *request) (settled <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.drop(r)
+	return r.settled
+}
+
+// drop makes local waiters ask Redis, if they wait for r. It is called with mu held.
+func (q *queue) drop(r *request) {
 	if l := q.local[r.Name]; l != nil && l.active == r {
 		for _, w := range l.waiting {
 			w.hint()
 		}
 		delete(q.local, r.Name)
 	}
-	return r.settled
 }
 
 // heir returns the first local waiter, to which r passes the lock, or nil. The release must

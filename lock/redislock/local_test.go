@@ -311,3 +311,28 @@ func TestTryAcquireAndCloseOfLocalWaiters(t *testing.T) {
 		t.Errorf("after Close: %v, want ErrClosed", g.err)
 	}
 }
+
+// A holder that has lost its lease, and has not released it, keeps nobody waiting in its process.
+func TestNobodyWaitsLocallyForALostLease(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*testenv.RedisServer){
+		"removed": func(s *testenv.RedisServer) { s.CLI("DEL", "oid:lock:{job}") },
+		"expired": func(s *testenv.RedisServer) { s.CLI("CLIENT", "PAUSE", "2000", "ALL") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, l := patient(t)
+			lost, err := l.Acquire(t.Context(), "job", &lock.AcquireOptions{TTL: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose(server)
+			<-lost.Context().Done()
+			result := make(chan got, 1)
+			go func() {
+				lease, err := l.Acquire(t.Context(), "job", nil)
+				result <- got{lease, err}
+			}()
+			release(t, must(t, result))
+		})
+	}
+}

@@ -131,7 +131,11 @@ func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	return engine.Deadline(sent, r.ttl), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
+	deadline, err := engine.Deadline(sent, r.ttl), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
+	if lost := errors.Is(err, lock.ErrLost); err == nil || lost {
+		r.l.queue.kept(r, deadline, lost)
+	}
+	return deadline, err
 }
 
 // SetGroup records the process group that the lock protects.
