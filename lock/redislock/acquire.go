@@ -42,7 +42,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		if obstacle == nil && other != nil {
 			obstacle = other.refusal()
 		}
-		if end := ctx.Err(); end != nil && obstacle != nil && obstacle != end {
+		if end := over(ctx); end != nil && obstacle != nil && obstacle != end {
 			err = fmt.Errorf("%w: %w", end, obstacle)
 		} else if end != nil {
 			err = end
@@ -72,7 +72,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			s.Owner = a.value.owner // also if the lock is only reserved
 			obstacle = &lock.HeldError{Status: s}
 			r.l.queue.resign(r)
-		} else if obstacle == nil && other == nil || ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+		} else if obstacle == nil && other == nil || over(ctx) == nil && !errors.Is(err, net.ErrClosed) {
 			obstacle = err // otherwise err only says that ctx has ended, or that eval has closed the connection
 		}
 		var sleep time.Duration
@@ -82,7 +82,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			continue
 		case err == nil && try:
 			return nil, obstacle
-		case ctx.Err() != nil:
+		case over(ctx) != nil:
 			return nil, failed(err)
 		case err == nil:
 			if !refused && other == nil {

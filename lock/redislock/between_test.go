@@ -117,3 +117,38 @@ func TestRefusalWithinTheProcess(t *testing.T) {
 	}
 	testenv.NoError(t, lease.Release())
 }
+
+// late is a context that notices its deadline late, as on a busy machine.
+type late struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c late) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// A request that is given up at the deadline does not hide who has the lock, even if the context
+// has not noticed its end.
+func TestRequestGivenUpAtTheDeadline(t *testing.T) {
+	server := testenv.Redis(t)
+	holder := testenv.Must(Open(t.Context(), server.URL(), nil))(t)
+	defer holder.Close()
+	lease := testenv.Must(holder.Acquire(t.Context(), "job", nil))(t)
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	end, asked := time.Now().Add(time.Second), 0
+	l := openAfter(t, server, func(s script, _ []string) error {
+		if acquire := acquireScript(); s.sha1 != acquire.sha1 && s.text != acquire.text {
+			return nil
+		}
+		if asked++; asked == 1 {
+			return nil
+		}
+		time.Sleep(time.Until(end))
+		return context.DeadlineExceeded
+	})
+	_, err := l.Acquire(late{ctx, end}, "job", nil)
+	if !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "no answer") {
+		t.Errorf("Acquire: %v", err)
+	}
+	testenv.NoError(t, lease.Release())
+}

@@ -244,7 +244,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 		err = errNonce
 	} else if failure.Of(err).Kind == failure.WrongNode {
 		now = now.Add(-nodePause)
-	} else if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
+	} else if over(ctx) == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
 		err = calls.NoAnswer(try) // to this request, or while the connection was opened
 	} else {
 		return "", err
@@ -253,6 +253,15 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 		l.reset(now)
 	}
 	return "", err
+}
+
+// over returns why ctx has ended, or nil. Unlike ctx, it knows that at the deadline: a request that
+// was given up then may return before ctx has noticed.
+func over(ctx context.Context) error {
+	if at, limited := ctx.Deadline(); limited && ctx.Err() == nil && !time.Now().Before(at) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // nodePause is how long a connection to the wrong node is kept at least. So a client does not
