@@ -14,8 +14,9 @@ import (
 type LeadOptions struct {
 	// Pause is the longest pause after the first term. The longest pause doubles with each
 	// further term, up to MaxPause. After a term that lasted longer than MaxPause, the longest
-	// pause is Pause again. Each actual pause is random: half of the longest pause or more.
-	// Default: 1 s.
+	// pause is Pause again. After an attempt to take the lock that failed, the longest pause is
+	// always Pause, so that there is a leader soon after the fault has passed. Each actual pause
+	// is random: half of the longest pause or more. Default: 1 s.
 	Pause time.Duration
 	// MaxPause is the upper limit of the pauses. Default: a minute, or Pause if Pause is
 	// longer than a minute.
@@ -60,7 +61,7 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	for {
 		asked := time.Now()
 		lease, err := l.Acquire(ctx, name, &options.Acquire)
-		event := Event{Context: ctx, Name: name}
+		event, sleep := Event{Context: ctx, Name: name}, backoff.Spread(min(options.Pause, options.MaxPause))
 		if err == nil {
 			began := time.Now()
 			event = Event{Context: lease.values, Name: name, Owner: lease.owner, Fence: lease.grant.Fence}
@@ -76,13 +77,13 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 			if time.Since(began) > options.MaxPause {
 				pause.Reset()
 			}
+			sleep = pause.Next()
 		} else if errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {
 			return err
 		}
 		if ctx.Err() != nil {
 			return leadEnded(ctx, name, err)
 		}
-		sleep := pause.Next()
 		options.tell(event, EventPaused, sleep, err)
 		if backoff.Sleep(ctx, sleep) != nil {
 			return leadEnded(ctx, name, err)

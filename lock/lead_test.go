@@ -195,13 +195,12 @@ func TestLeadReturnsErrorsOfUseOnly(t *testing.T) {
 			var events strings.Builder
 			began, paused := time.Now(), time.Duration(0)
 			err := lock.Lead(ctx, &refusing{&backend, test.err, test.refusals}, "chair", func(context.Context, *lock.Lease) error { return nil }, &lock.LeadOptions{
-				MaxPause: time.Second,
 				Events: func(e lock.Event) {
 					fmt.Fprintf(&events, "%s %d; ", e.Kind, e.Fence)
 					if e.Kind == lock.EventPaused {
 						paused += e.Took
-						if e.Name != "chair" || !e.Owner.IsZero() || !errors.Is(e.Err, test.err) {
-							t.Errorf("event %+v, want the name, no owner and the error", e)
+						if e.Name != "chair" || !e.Owner.IsZero() || !errors.Is(e.Err, test.err) || e.Took > time.Second {
+							t.Errorf("event %+v, want the name, no owner, the error and a pause of 1 s at most", e)
 						}
 					}
 				},
