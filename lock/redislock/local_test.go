@@ -314,7 +314,6 @@ func TestTryAcquireAndCloseOfLocalWaiters(t *testing.T) {
 
 // A holder that has lost its lease, and has not released it, keeps nobody waiting in its process.
 func TestNobodyWaitsLocallyForALostLease(t *testing.T) {
-	t.Parallel()
 	for name, lose := range map[string]func(*testenv.RedisServer){
 		"removed": func(s *testenv.RedisServer) { s.CLI("DEL", "oid:lock:{job}") },
 		"expired": func(s *testenv.RedisServer) { s.CLI("CLIENT", "PAUSE", "2000", "ALL") },
