@@ -205,7 +205,7 @@ func TestLockWaitsForErrorsThatPass(t *testing.T) {
 	}
 }
 
-// A key of another program in place of the lock is no silence of Redis: Redis answers.
+// If the key of the lock belongs to another program, oid does not say that Redis is silent.
 func TestLockForeignKeyIsNoSilence(t *testing.T) {
 	redis := testenv.Redis(t)
 	redis.CLI("SET", "oid:lock:{job}", "x")

@@ -56,7 +56,7 @@ func (s stopping) finishes(t *testing.T, code int) {
 	}
 }
 
-// Whoever sends SIGTERM to oid, and whatever else gets it: the command gets it once.
+// The command gets SIGTERM once, whoever sent it to oid and whichever other processes got it too.
 func TestLockCommandGetsSignalOnce(t *testing.T) {
 	const plain = "exec graceful"
 	for name, test := range map[string]struct {
@@ -252,8 +252,8 @@ func TestLockMaxOfTicks(t *testing.T) {
 	}
 }
 
-// The first process of a container does not end by its own signal. oid says by its exit code what
-// has ended the command, as it does elsewhere.
+// A process that is the first of a container cannot end itself with a signal. There, oid exits with
+// 128 plus the number of the signal that ended the command.
 func TestLockAsFirstProcessOfAContainer(t *testing.T) {
 	container := func(command ...string) *exec.Cmd {
 		return exec.Command("unshare", append([]string{"-rpf", "--mount-proc"}, command...)...)

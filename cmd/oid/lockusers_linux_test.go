@@ -94,8 +94,8 @@ func (m *machine) hold(user string) (fence string, release func()) {
 	}
 }
 
-// In a folder with the sticky bit, users exclude each other whoever comes first, see each
-// other's locks and ticks, and get rising fences.
+// In a folder with the sticky bit, no two users hold a lock at the same time, whichever of them
+// came first. They see each other's locks and ticks, and their fences increase.
 func TestLockUsersShareAFolder(t *testing.T) {
 	m := newMachine(t)
 	if out, code := m.oid("www-data", "job", "--", "true"); code != exitLockFailed || !strings.Contains(out, "its owner, user 0, must use it first") {

@@ -85,8 +85,8 @@ func (o *options) readResumed(ctx context.Context, dir string) ([]*judge.Stream,
 
 func (r *resumed) clock() string { return filepath.Join(r.dir, "vmclock0") }
 
-// writeVMClock writes the file that stands for /dev/vmclock0. It overwrites the file in place:
-// programs that have mapped it do not see a new file.
+// writeVMClock writes a file in the format of /dev/vmclock0. It overwrites the file in place,
+// because programs that have mapped it would not see a new file.
 func writeVMClock(name string, generation uint64) error {
 	page := make([]byte, 4096)
 	little := binary.LittleEndian

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Name stands for one name that leads to one of several servers: a name in DNS, a Service
-// of Kubernetes or a TCP proxy. Clients connect to its Addr.
+// Name forwards the connections to its Addr to one of several servers, as a name in DNS, a Service
+// of Kubernetes or a TCP proxy does.
 type Name struct{ relay }
 
 // NewName returns a name that leads to the server at target, until the test ends.

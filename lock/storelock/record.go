@@ -41,7 +41,7 @@ type record struct {
 
 	Note string `bson:"note,omitempty"` // see lock.Once
 
-	Broken string `bson:"broken,omitempty"` // the fence of the lease that was broken last, and by whom
+	Broken string `bson:"broken,omitempty"` // "fence who": the lease that was broken last, and who broke it
 
 	doc bson.Raw // the stored document, or nil if there is none
 }

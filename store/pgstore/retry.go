@@ -112,7 +112,7 @@ const (
 )
 
 // classify returns what err means for another attempt. Of the errors that pass, a full disk and a
-// canceled query are permanent here: whoever writes should learn of them at once.
+// canceled query are permanent here, so that the caller learns of them at once.
 func classify(err error) outcome {
 	c := code(err)
 	_, cut := errors.AsType[*lostError](err)

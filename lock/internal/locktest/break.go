@@ -127,8 +127,7 @@ func testBrokenTick(t testing.TB, open func() lock.Locker) {
 	}
 }
 
-// Whoever breaks leases while others come and go ends only those that it has named: no other
-// lease is lost, and a lease that was broken is.
+// While holders come and go, Break ends the leases that it names, and no others.
 func testBreakMeetsNoOther(t testing.TB, open func() lock.Locker) {
 	const turns = 40
 	var mu sync.Mutex

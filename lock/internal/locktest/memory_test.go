@@ -46,7 +46,7 @@ type memoryLock struct {
 	queue  []*memoryWaiter
 
 	broken  uint64 // the fence of the lease that was broken last
-	breaker string // by whom
+	breaker string // who broke that lease
 }
 
 type memoryWaiter struct {

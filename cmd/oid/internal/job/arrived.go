@@ -11,11 +11,11 @@ import (
 // get it again from oid. The kernel does not tell who got a signal. The guard is the witness,
 // because only a sender that means all processes reaches it:
 //
-//	the guard got the signal too      the command
-//	no, or there is no guard          has not got it: pass it on
-//	yes                               has got it: do not pass it on
-//	yes, but the command is in        may not have got it: pass it on
-//	  another cgroup, or yes again
+//	Did the guard get the signal too?          What oid does
+//	no, or there is no guard                   passes it on
+//	yes                                        does not: the command got it too
+//	yes, but the command is in another cgroup  passes it on: the command may not have got it
+//	yes, for the second time within 10 s       passes it on: the first had no effect
 
 // witnessTime is how long a sender may take to reach all processes. Two equal signals within
 // that time count as one, as two pending ones do in the kernel: timeout(1) sends SIGTERM to
