@@ -218,6 +218,19 @@ func TestLeadReturnsErrorsOfUseOnly(t *testing.T) {
 	}
 }
 
+// A MaxPause below Pause also limits the pauses after failed attempts.
+func TestLeadPausesAfterFailedAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var backend backend
+		began := time.Now()
+		err := lock.Lead(t.Context(), &refusing{&backend, errors.New("wrong password"), 1}, "chair", func(context.Context, *lock.Lease) error { return nil },
+			&lock.LeadOptions{Pause: time.Hour, MaxPause: time.Second})
+		if err != nil || time.Since(began) > time.Second {
+			t.Errorf("Lead: %v after %v, want nil within 1 s", err, time.Since(began))
+		}
+	})
+}
+
 // The longest pause is a minute, or the first if that is longer.
 func TestLeadWithALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

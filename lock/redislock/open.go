@@ -65,9 +65,6 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
-	if rest, valkey := strings.CutPrefix(rawURL, "valkey"); valkey { // also valkeys, which uses TLS
-		rawURL = "redis" + rest
-	}
 	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
 	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // a socket has no port
 		_, port, _ := net.SplitHostPort(o.InitAddress[i])
