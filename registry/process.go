@@ -261,6 +261,16 @@ func (p *Process) adoptedValues() []Adopted {
 	return []Adopted{{Value: p.Value, EvidenceID: p.EvidenceID, From: p.From, Confirmed: p.Confirmed}}
 }
 
+// InstanceID returns the process's value of OpenTelemetry's attribute service.instance.id. A
+// label of this name wins. Otherwise a process that registered itself has the id that
+// [gpid.GPID.InstanceID] makes of its GPID, and an adopted process has none: the result is "".
+func (p *Process) InstanceID() string {
+	if id := p.Labels["service.instance.id"]; id != "" || p.adopted() {
+		return id
+	}
+	return p.GPID.InstanceID()
+}
+
 // values returns the process values of p, each once.
 func (p *Process) values() []string {
 	var values []string
