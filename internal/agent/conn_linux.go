@@ -42,7 +42,7 @@ func (a *agent) accept() {
 	fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 	if err != nil {
 		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
-			a.Log.Warn("a connection cannot be accepted", "error", err)
+			a.refused(0, 0, tooMany, fmt.Errorf("accept a connection: %w", err))
 			time.Sleep(10 * time.Millisecond) // the next attempt may fail as well
 		}
 		return
@@ -56,9 +56,9 @@ func (a *agent) accept() {
 	a.users[c.user]++
 	switch {
 	case len(a.conns)+len(a.pidfds) >= a.most:
-		err = fmt.Errorf("the agent has %d connections and processes, the maximum", a.most)
+		err = refusal{tooMany, fmt.Errorf("the agent has %d connections and processes, the maximum", a.most)}
 	case a.users[c.user] > a.most/2: // each process takes one file for its connection and one for itself
-		err = fmt.Errorf("user %d has %d connections, the maximum for one user", c.user, a.most/2)
+		err = refusal{tooMany, fmt.Errorf("user %d has %d connections, the maximum for one user", c.user, a.most/2)}
 	}
 	if err != nil {
 		a.refuse(c, err)
@@ -86,8 +86,18 @@ func (a *agent) answer(c *conn, p *process, err error) {
 
 // refuse answers with err and closes the connection.
 func (a *agent) refuse(c *conn, err error) {
-	a.answer(c, nil, err)
+	a.deny(c, err)
 	a.drop(c)
+}
+
+// deny answers with err and logs it with its reason.
+func (a *agent) deny(c *conn, err error) {
+	r, ok := errors.AsType[refusal](err)
+	if !ok {
+		r.reason = unreadable
+	}
+	a.refused(c.pid, c.user, r.reason, err)
+	a.answer(c, nil, err)
 }
 
 // drop closes a connection, unless it is closed.
@@ -104,7 +114,7 @@ func (a *agent) drop(c *conn) {
 func (a *agent) expire(c *conn, now time.Time) {
 	switch waited := now.Sub(c.since); {
 	case c.lines == 0 && waited > idle:
-		a.refuse(c, fmt.Errorf("no line in %v", idle))
+		a.refuse(c, refusal{silent, fmt.Errorf("no line in %v", idle)})
 	case c.waits != nil && (a.away || waited > patience):
 		a.release(c.waits, nil)
 	}
@@ -121,9 +131,9 @@ func (a *agent) read(c *conn) {
 		a.drop(c)
 		a.current(c.pid) // the program may have called exec, which closes the connection
 	case from != c.pid && from != 0:
-		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid))
+		a.refuse(c, refusal{otherWriter, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid)})
 	case len(c.buf)+n > maxBuf:
-		a.refuse(c, fmt.Errorf("more than %d bytes sent without waiting for an answer", maxBuf))
+		a.refuse(c, refusal{tooMany, fmt.Errorf("more than %d bytes sent without waiting for an answer", maxBuf)})
 	default:
 		c.buf = append(c.buf, buf[:n]...)
 		a.handle(c)
@@ -147,18 +157,22 @@ func (a *agent) handle(c *conn) {
 		line, rest, found := bytes.Cut(c.buf, []byte("\n"))
 		switch {
 		case len(line) >= maxLine:
-			a.refuse(c, fmt.Errorf("the line is longer than %d bytes", maxLine))
+			a.refuse(c, refusal{badLine, fmt.Errorf("the line is longer than %d bytes", maxLine)})
 			return
 		case !found:
 			return
 		case c.lines == maxLines:
-			a.refuse(c, fmt.Errorf("more than %d lines", maxLines))
+			a.refuse(c, refusal{tooMany, fmt.Errorf("more than %d lines", maxLines)})
 			return
 		}
 		c.lines, c.buf = c.lines+1, slices.Clone(rest)
 		p, err := a.claim(c, string(line))
-		if err != nil || p.recorded() {
-			a.answer(c, p, err)
+		if err != nil {
+			a.deny(c, err)
+			continue
+		}
+		if p.recorded() {
+			a.answer(c, p, nil)
 			continue
 		}
 		c.waits, c.since = p, time.Now()
@@ -183,10 +197,10 @@ func (a *agent) release(p *process, err error) {
 func (a *agent) claim(c *conn, line string) (*process, error) {
 	l, err := ParseLine(line)
 	if err != nil {
-		return nil, err
+		return nil, refusal{badLine, err}
 	}
 	if c.pid == 0 {
-		return nil, errors.New("the agent cannot see this process, which is in another PID namespace: run the agent in the PID namespace of the host")
+		return nil, refusal{otherNamespace, errors.New("the agent cannot see this process, which is in another PID namespace: run the agent in the PID namespace of the host")}
 	}
 	shown, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, RegisterOptions: registry.RegisterOptions{
 		Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval,
@@ -196,7 +210,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	}
 	adopted, err := shown.Check([]objectid.ID{l.ID}, l.Layout)
 	if err != nil {
-		return nil, err
+		return nil, refusal{badID, err}
 	}
 	fd, err := c.peer()
 	if err != nil {
@@ -204,7 +218,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	}
 	p := a.current(c.pid)
 	if p == nil {
-		p = &process{GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
+		p = &process{user: c.user, GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
 		p.Key = rand.Text()
 		if err := a.follow(p, fd); err != nil {
 			return nil, err
@@ -214,7 +228,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	}
 	if !slices.ContainsFunc(p.Claims, func(k claim) bool { return k.Value == adopted[0].Value }) {
 		if len(p.Claims) == maxIDs {
-			return nil, fmt.Errorf("the process has %d process values, the maximum", maxIDs)
+			return nil, refusal{tooMany, fmt.Errorf("the process has %d process values, the maximum", maxIDs)}
 		}
 		p.Claims = append(p.Claims, claim{l.ID, l.Layout, adopted[0].Value})
 	}

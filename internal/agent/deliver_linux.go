@@ -75,6 +75,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 		a.expire(c, now)
 	}
 	a.repair()
+	a.summarize(now)
 	return due
 }
 
@@ -235,14 +236,14 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if errors.Is(err, ErrRefused) && p.Member != "" && !ends { // the process is recorded
-		a.Log.Warn("ids of a process are not recorded", "gpid", q.GPID, "error", err)
+		a.refused(q.Kernel.PID, q.user, sinkRefused, err)
 		p.Claims = slices.Delete(p.Claims, p.Recorded, q.Recorded)
 		a.release(p, err)
 		q.Recorded, err = p.Recorded, nil
 	}
 	switch {
 	case errors.Is(err, ErrRefused):
-		a.Log.Warn("a process cannot be recorded", "gpid", q.GPID, "error", err)
+		a.refused(q.Kernel.PID, q.user, sinkRefused, err)
 		a.finish(p, err)
 	case errors.Is(err, ErrForgotten) && ends: // perhaps because its end was recorded just before an earlier agent was killed
 		a.finish(p, nil)

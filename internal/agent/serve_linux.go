@@ -38,6 +38,7 @@ type agent struct {
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
+	refusals  refusals
 	away      bool // the latest calls of the sink have failed
 }
 
@@ -138,6 +139,7 @@ type process struct {
 	Done     bool               `json:"done,omitempty"`     // nothing more is to be recorded
 
 	pidfd   int
+	user    uint32    // the user of the process when it connected; 0 if it is not known
 	waiting []*conn   // connections whose lines wait to be recorded
 	queued  int       // how many of its heartbeats are in the queue
 	due     time.Time // when the next heartbeat is measured
@@ -182,7 +184,7 @@ func (a *agent) follow(p *process, fd int) error {
 // ended returns an error if the process of a pidfd has ended.
 func ended(pid, fd int) error {
 	if readable(fd) {
-		return fmt.Errorf("process %d has ended", pid)
+		return refusal{gone, fmt.Errorf("process %d has ended", pid)}
 	}
 	return nil
 }
