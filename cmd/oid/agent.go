@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,9 @@ program that sends an id of another process makes the ids of that process ambigu
 The agent needs Linux 5.3 or later, and two open files for each process (ulimit -n).
 It records processes in a store or, with --server, through "oid serve".`
 
+// defaultSocket is the socket of an agent that root runs.
+const defaultSocket = "/run/oid/agent.sock"
+
 func newAgentCommand(std streams) *cobra.Command {
 	var a agentCommand
 	cmd := &cobra.Command{
@@ -95,7 +99,7 @@ func newAgentCommand(std streams) *cobra.Command {
 	}
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
+	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket, or unix:PATH (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
 	a.unix.add(f, "0666")
 	f.StringVar(&a.options.State, "state", "", "`FILE` that lists the processes of the agent (default the path of the socket with .state appended)")
 	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" in which to record processes, instead of --store")
@@ -122,6 +126,9 @@ func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 		return err
 	}
 	a.options.State = cmp.Or(a.options.State, l.Addr().String()+".state")
+	if err := makeState(a.options.State); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	std.warn("the agent listens on %s", l.Addr())
 	notify(ctx)
 	return agent.Serve(ctx, l, &a.options)
@@ -132,15 +139,18 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("the agent needs Linux; on other systems a program records itself over HTTP, see docs/how-to/adopt.md")
 	}
-	if a.listen == "" {
-		if a.listen = "/run/oid/agent.sock"; os.Getuid() != 0 {
-			a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock")
-		}
-		if !filepath.IsAbs(a.listen) {
+	var listenErr, stateErr error
+	if cmd.Flags().Changed("listen") {
+		a.listen, listenErr = absolute("--listen", strings.TrimPrefix(a.listen, "unix:"), defaultSocket)
+	} else if a.listen = defaultSocket; os.Getuid() != 0 {
+		if a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock"); !filepath.IsAbs(a.listen) {
 			a.listen = "" // an error later, unless systemd passes a socket
 		}
 	}
-	if err := a.unix.check(); err != nil {
+	if cmd.Flags().Changed("state") {
+		a.options.State, stateErr = absolute("--state", a.options.State, defaultSocket+".state")
+	}
+	if err := errors.Join(listenErr, stateErr, a.unix.check()); err != nil {
 		return err
 	}
 	if i := a.options.Interval; i < time.Second || i > time.Hour {
@@ -170,6 +180,19 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	}
 	a.options.Open = func(context.Context) (agent.Sink, error) { return toServer{c}, nil }
 	return nil
+}
+
+// makeState creates the folder of the state file. It returns an error unless the agent may
+// replace what is at path.
+func makeState(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case !filepath.IsAbs(path): // systemd has passed a socket without a file
+		return usagef("the socket has no path, so the state file has no default; give --state %s.state", defaultSocket)
+	case err == nil && !info.Mode().IsRegular():
+		return usagef("--state %s: this is no regular file; give --state %s.state", path, path)
+	}
+	return os.MkdirAll(filepath.Dir(path), 0o755)
 }
 
 // openStore opens the registry in the store.

@@ -173,7 +173,11 @@ func TestAgentSocket(t *testing.T) {
 	}
 	left.SetUnlinkOnClose(false)
 	left.Close()
-	startOid(t, "listens on "+socket, "agent", "--listen", socket, "--mode", "0640", "--group", fmt.Sprint(os.Getgid()), "--store", store)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	startOid(t, "listens on "+socket, "agent", "--listen", "unix:"+socket, "--mode", "0640", "--group", fmt.Sprint(os.Getgid()), "--store", store)
 	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the socket: %v, %v", info.Mode(), err)
 	}
@@ -188,11 +192,29 @@ func TestAgentSocket(t *testing.T) {
 		{"--server 127.0.0.1:1", "want http://", 2},
 		{"--token-file x", "needs --server", 2},
 		{"--listen " + socket + "2 --group no-such-group", "no-such-group", 1},
+		{"--listen s3", "such as --listen " + filepath.Join(here, "s3") + "\n", 2},
+		{"--listen unix:s3", "such as --listen " + filepath.Join(here, "s3") + "\n", 2},
+		{"--listen unix:", "such as --listen /run/oid/agent.sock\n", 2},
+		{"--listen 127.0.0.1:8025", "such as --listen /run/oid/agent.sock\n", 2},
+		{"--listen http://127.0.0.1:8025", "such as --listen /run/oid/agent.sock\n", 2},
+		{"--listen unix:@s3", "such as --listen /run/oid/agent.sock\n", 2},
+		{"--listen /" + strings.Repeat("x", 107), "has 108 bytes; a socket's path has at most 107", 2},
+		{"--listen " + folder + " --store " + store, "is no socket; remove it, or choose another path with --listen", 1},
+		{"--state s3", "such as --state " + filepath.Join(here, "s3") + "\n", 2},
+		{"--state unix:/s3", "such as --state /run/oid/agent.sock.state\n", 2},
+		{"--listen " + socket + "3 --state /dev/null --store " + store, "no regular file; give --state /dev/null.state", 2},
+		{"--listen " + socket + "3 --state " + socket + "3 --store " + store, "no regular file; give --state " + socket + "3.state", 2},
 	} {
 		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()
 		exit, _ := err.(*exec.ExitError)
 		if exit == nil || exit.ExitCode() != test.code || !strings.Contains(string(out), test.want) {
 			t.Errorf("oid agent %s: %v %s; want code %d and %q", test.args, err, out, test.code, test.want)
+		}
+	}
+	startOid(t, "listens on "+socket+"4", "agent", "--listen", socket+"4", "--state", folder+"/new/state", "--store", store)
+	for _, path := range []string{"unix:", "s3", socket + "3", socket + "4.state"} {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
@@ -254,7 +276,7 @@ func TestBusySocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds no place
-		if l, err := (&unixFlags{mode: "0600"}).listen(t.Context(), path); err == nil {
+		if l, err := (&unixFlags{mode: "0600"}).listen(t.Context(), "--listen", path); err == nil {
 			l.Close()
 			t.Fatal("the socket of another program was taken")
 		}

@@ -21,10 +21,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// listen opens a listener: on the socket that systemd has passed, or else on the address,
-// which is a Unix socket (unix:PATH) or a TCP address. chosen reports that --listen was
-// given. unix are the settings of a Unix socket.
+// listen opens a listener: on the socket that systemd has passed, or else on the address.
+// chosen reports that --listen was given. unix are the settings of a Unix socket.
 func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (net.Listener, error) {
+	if l, err := passedSocket(chosen); l != nil || err != nil {
+		return l, err
+	}
+	return listenOn(ctx, "--listen", address, unix)
+}
+
+// passedSocket returns the socket that systemd has passed, or nil. chosen reports that
+// --listen was given.
+func passedSocket(chosen bool) (net.Listener, error) {
 	passed, err := activation.Listeners()
 	switch {
 	case err != nil:
@@ -38,12 +46,17 @@ func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (
 	case len(passed) == 1:
 		return passed[0], nil
 	}
+	return nil, nil
+}
+
+// listenOn listens on an address that [checkAddress] has returned for a flag.
+func listenOn(ctx context.Context, flag, address string, unix *unixFlags) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		return unix.listen(ctx, path)
+		return unix.listen(ctx, flag, path)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port with --listen", address, err)
+		return nil, fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port with %s", address, err, flag)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -51,22 +64,33 @@ func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (
 	return l, nil
 }
 
-// checkAddress returns an error if a value of --listen is invalid.
-func checkAddress(ctx context.Context, address string) error {
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		if path == "" {
-			return usagef("--listen %s: want unix:PATH", address)
-		}
-		return nil
+// checkAddress returns the address in the value of a flag: unix:PATH for unix:PATH or PATH,
+// otherwise ADDRESS:PORT.
+func checkAddress(ctx context.Context, flag, value string) (string, error) {
+	if path, ok := strings.CutPrefix(value, "unix:"); ok || filepath.IsAbs(value) {
+		path, err := absolute(flag, path, "unix:/run/oid/http.sock")
+		return "unix:" + path, err
 	}
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(value)
 	if err != nil {
-		return usagef("--listen %s: want ADDRESS:PORT, such as 127.0.0.1:8024 or :8024", address)
+		return "", usagef("%s %s: want ADDRESS:PORT or unix:/PATH, such as 127.0.0.1:8024 or unix:/run/oid/http.sock", flag, value)
 	}
 	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
-		return usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
+		return "", usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
 	}
-	return nil
+	return value, nil
+}
+
+// absolute returns the absolute path that a flag names. If the path is relative, its error
+// says what to type instead; example is a valid value of the flag.
+func absolute(flag, path, example string) (string, error) {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	if abs, err := filepath.Abs(path); err == nil && path != "" && !strings.ContainsAny(path, ":@~") {
+		example = abs
+	}
+	return "", usagef("%s %q: want an absolute path, such as %s %s", flag, path, flag, example)
 }
 
 // urlOf returns the URL of a listener, to show to people.
@@ -119,6 +143,9 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS12}, nil
 }
 
+// maxSocketPath is how many bytes the path of a Unix socket may have, by unix(7).
+const maxSocketPath = 107
+
 // unixFlags are the settings of a Unix socket: the flags --mode and --group.
 type unixFlags struct {
 	mode, group string
@@ -138,23 +165,29 @@ func (u *unixFlags) check() error {
 	return nil
 }
 
-// listen listens on a Unix socket. It replaces a socket that a killed program has left.
-func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, error) {
+// listen listens on a Unix socket, whose path is that of a flag. It replaces a socket that a killed program has left.
+func (u *unixFlags) listen(ctx context.Context, flag, path string) (net.Listener, error) {
 	if path == "" {
 		return nil, usagef("$XDG_RUNTIME_DIR is not set; name the path of the socket with --listen")
+	}
+	if len(path) > maxSocketPath {
+		return nil, usagef("listen on unix:%s: the path has %d bytes; a socket's path has at most %d, choose a shorter one with %s", path, len(path), maxSocketPath, flag)
 	}
 	if u.makeFolder {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, fmt.Errorf("create the folder of the socket: %w", err)
 		}
 	}
-	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
+	switch info, err := os.Lstat(path); {
+	case err == nil && info.Mode().Type() != fs.ModeSocket:
+		return nil, fmt.Errorf("listen on unix:%s: this is no socket; remove it, or choose another path with %s", path, flag)
+	case err == nil:
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
 			c.Close()
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) { // a program is there, even if it is too busy to accept
-			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with --listen", path)
+			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with %s", path, flag)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("listen on unix:%s: %w", path, err)

@@ -156,9 +156,23 @@ func TestServeOnUnixSocket(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("the socket is gone: %v", err)
 	}
-	startServe(ctx, t, "--listen", "unix:"+path)
+	startServe(ctx, t, "--listen", path)
 	if status, body := register("", ""); status != 201 {
 		t.Errorf("the next one: %d %s", status, body)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{
+		"unix:http.sock":               "such as --listen " + filepath.Join(here, "http.sock") + "\n",
+		"unix:@http":                   "such as --listen unix:/run/oid/http.sock\n",
+		"http.sock":                    "such as 127.0.0.1:8024 or unix:/run/oid/http.sock\n",
+		"/" + strings.Repeat("x", 107): "at most 107, choose a shorter one with --listen\n",
+	} {
+		if got := oid(t, "", "serve", "--listen", value, "--store", "memory:"); got.code != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("--listen %s: %+v, want %q", value, got, want)
+		}
 	}
 }
 
