@@ -146,11 +146,13 @@ func TestClientTriesAgain(t *testing.T) {
 		requests.Add(1)
 		if refuse.Add(-1) >= 0 {
 			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"type":"`+wire.ProblemBase+`busy"}`)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"gpid":"x","interval_seconds":1}`))
+		_, _ = w.Write([]byte(`{"member":"m","gpid":"x","interval_seconds":1}`))
 	}))
 	defer busy.Close()
 	c := &client.Client{URL: busy.URL, Retries: 2}

@@ -23,6 +23,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/internal/door"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
 
@@ -70,7 +71,8 @@ var problemTypes = []problemType{
 	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is malformed.", []error{door.ErrBadBody, door.ErrQuery}},
 	{"no-token", http.StatusUnauthorized, "The server requires a token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
 	{"forbidden", http.StatusForbidden, "The token is read-only, the request comes from a web page of another origin, or the server has no token and the request came through a proxy.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
-	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail says which.", []error{store.ErrNotFound}},
+	{"no-endpoint", http.StatusNotFound, "The path is not one of this server.", nil},
+	{"not-found", http.StatusNotFound, "The process or member does not exist; detail says which.", []error{store.ErrNotFound}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint does not support the method; the header Allow lists those that it supports.", nil},
 	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids supports none of the media types in the header Accept. Other endpoints ignore Accept.", []error{errAcceptable}},
@@ -152,12 +154,9 @@ func (s *Server) problem(ctx context.Context, err error) error {
 // retrySoon is the Retry-After of status 503, in seconds.
 const retrySoon = "5"
 
-// typeBase is the beginning of the URIs of all kinds of errors.
-const typeBase = "https://github.com/oidkit/oid/blob/main/docs/reference/api.md#"
-
 // with returns an answer of this kind.
 func (t *problemType) with(detail string) *huma.ErrorModel {
-	return &huma.ErrorModel{Type: typeBase + t.name, Title: http.StatusText(t.status), Status: t.status, Detail: detail}
+	return &huma.ErrorModel{Type: wire.ProblemBase + t.name, Title: http.StatusText(t.status), Status: t.status, Detail: detail}
 }
 
 // fail answers with err.
@@ -199,7 +198,7 @@ func tidy(_ huma.Context, _ string, v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
-	p.Type = cmp.Or(p.Type, typeBase+typeOfStatus(p.Status).name)
+	p.Type = cmp.Or(p.Type, wire.ProblemBase+typeOfStatus(p.Status).name)
 	if more := len(p.Errors) - maxProblems; more > 0 {
 		p.Errors = append(p.Errors[:maxProblems:maxProblems], &huma.ErrorDetail{Message: fmt.Sprintf("and %d more", more)})
 	}
@@ -247,11 +246,11 @@ func describeProblems(api *huma.OpenAPI) {
 		Status int    `json:"status"`
 		About  string `json:"about"`
 	}
-	kinds := each.Of(problemTypes, func(t problemType) kind { return kind{typeBase + t.name, t.status, t.about} })
+	kinds := each.Of(problemTypes, func(t problemType) kind { return kind{wire.ProblemBase + t.name, t.status, t.about} })
 	model := api.Components.Schemas.Map()["ErrorModel"]
 	model.Extensions = map[string]any{"x-problem-types": kinds}
 	of := model.Properties["type"]
-	of.Default, of.Examples, of.Description = nil, []any{typeBase + "invalid"}, "The kind of the error: one of x-problem-types, or one that a later version adds. It is also the URL at which the kind is described."
+	of.Default, of.Examples, of.Description = nil, []any{wire.ProblemBase + "invalid"}, "The kind of the error: one of x-problem-types, or one that a later version adds. It is also the URL at which the kind is described."
 	later := &huma.Param{Description: "How many seconds to wait before the request is sent again.", Schema: &huma.Schema{Type: huma.TypeInteger}}
 	for _, path := range api.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {

@@ -46,7 +46,7 @@ func TestProblemsHaveTypes(t *testing.T) {
 		{r.post(t, "/v1/ids", `{`), "malformed", "not valid JSON"},
 		{r.post(t, "/v1/ids", `{}`, "Accept", "image/png"), "not-acceptable", "text/plain"},
 		{r.post(t, "/v1/ids", `{}`, "Content-Type", "text/xml"), "media-type", "text/xml"},
-		{r.get(t, "/v1/nothing"), "not-found", "no such endpoint"},
+		{r.get(t, "/v1/nothing"), "no-endpoint", "no such endpoint"},
 		{r.get(t, "/v1/range", "Host", "example.org"), "wrong-host", "localhost"},
 		{r.do(t, "DELETE", "/v1/ids", nil), "method-not-allowed", "POST"},
 		{r.get(t, "/v1/locks/free"), "no-lock", `lock \"free\"`},

@@ -170,15 +170,15 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	if u, err := url.Parse(a.server); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return usagef("--server: want http://HOST:PORT or https://HOST")
 	}
-	c := &client.Client{URL: a.server, Retries: -1}
+	sink := toServer{client.Client{URL: a.server, Retries: -1}, a.tokenFile}
 	if a.tokenFile != "" {
 		tokens, err := readTokens(a.tokenFile)
 		if err != nil {
 			return err
 		}
-		c.Token = tokens[0].Value
+		sink.client.Token = tokens[0].Value // if the file cannot be read later
 	}
-	a.options.Open = func(context.Context) (agent.Sink, error) { return toServer{c}, nil }
+	a.options.Open = func(context.Context) (agent.Sink, error) { return sink, nil }
 	return nil
 }
 
@@ -219,7 +219,18 @@ func (a *agentCommand) socket(ctx context.Context, chosen bool) (*net.UnixListen
 }
 
 // toServer is the sink of an agent that sends processes to a server.
-type toServer struct{ client *client.Client }
+type toServer struct {
+	client    client.Client
+	tokenFile string // empty if there is no token
+}
+
+// api returns a client with the token that the file has now: tokens are replaced.
+func (t toServer) api() *client.Client {
+	if tokens, err := readTokens(t.tokenFile); err == nil {
+		t.client.Token = tokens[0].Value
+	}
+	return &t.client
+}
 
 // oldest is the highest age that a server accepts.
 const oldest = 7 * 24 * time.Hour
@@ -228,7 +239,7 @@ const oldest = 7 * 24 * time.Hour
 func (t toServer) Register(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
 	o = new(*o)
 	o.Age = min(o.Age, oldest)
-	got, err := t.client.Register(ctx, towire.Registration(g, evidence, layout, o))
+	got, err := t.api().Register(ctx, towire.Registration(g, evidence, layout, o))
 	if err != nil {
 		return "", serverError(err)
 	}
@@ -240,7 +251,7 @@ func (t toServer) Register(ctx context.Context, g gpid.GPID, evidence []objectid
 
 // AddEvidence implements [agent.Sink].
 func (t toServer) AddEvidence(ctx context.Context, member registry.MemberKey, evidence []objectid.ID, layout objectid.Layout) error {
-	_, err := t.client.AddEvidence(ctx, string(member), layout.String(), evidence...)
+	_, err := t.api().AddEvidence(ctx, string(member), layout.String(), evidence...)
 	return serverError(err)
 }
 
@@ -253,7 +264,7 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 			Load: towire.Load(b.Load), Clock: b.Clock,
 		}, AgeSeconds: min(b.Age, oldest).Seconds()}
 	}
-	got, err := t.client.Heartbeats(ctx, all)
+	got, err := t.api().Heartbeats(ctx, all)
 	problems := map[string]error{}
 	for _, p := range got.Problems {
 		if len(p.Rivals) == 0 {
@@ -270,19 +281,18 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 
 // End implements [agent.Sink].
 func (t toServer) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
-	return serverError(t.client.End(ctx, string(member), reason, min(age, oldest)))
+	return serverError(t.api().End(ctx, string(member), reason, min(age, oldest)))
 }
 
-// serverError returns an error of the server as an error of an [agent.Sink].
+// serverError returns an error of the server as an error of an [agent.Sink]. The agent repeats
+// a call that was refused for another reason than its values: an operator can mend that.
 func serverError(err error) error {
 	problem, ok := errors.AsType[*client.Error](err)
-	if !ok {
-		return err
-	}
-	switch problem.Status {
-	case http.StatusNotFound, http.StatusConflict:
+	switch {
+	case !ok:
+	case problem.Gone():
 		return fmt.Errorf("%w: %w", agent.ErrForgotten, err)
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+	case problem.Status == http.StatusBadRequest, problem.Status == http.StatusUnprocessableEntity:
 		return fmt.Errorf("%w: %w", agent.ErrRefused, err)
 	}
 	return err

@@ -50,12 +50,15 @@ type Client struct {
 	HTTP *http.Client
 	// Retries is the maximum number of times that the client repeats a request. It repeats a
 	// request after a response with status 429 or 503 whose header Retry-After asks for a
-	// minute or less. It also repeats a registration that got no response. If Retries is
-	// negative, the client repeats nothing. Default: 3.
+	// minute or less. It also repeats a registration, and the report of an end, that got no
+	// response, or one that is not of the API. If Retries is negative, the client repeats
+	// nothing. Default: 3.
 	Retries int
 }
 
-// ErrResponse is wrapped by errors about a response that does not conform to the API.
+// ErrResponse is wrapped by errors about a response that does not conform to the API, such as
+// the error page of a proxy. Whether the server has got the request is then unknown, as
+// without a response.
 var ErrResponse = errors.New("client: invalid response")
 
 // NewIDs fills dst with new ids from the server. Each id is greater than the one before.
@@ -68,21 +71,21 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if err == nil {
 		req.Header.Set("Accept", "application/octet-stream")
 	}
-	res, err := c.send(req, err)
-	if err != nil {
-		return err
-	}
-	defer finish(res)
-	body := bufio.NewReader(res.Body)
-	for i := range dst {
-		if _, err := io.ReadFull(body, dst[i][:]); err != nil {
-			return fmt.Errorf("client: read ids: %w", err)
+	return c.send(req, err, func(res *http.Response) error {
+		if kind := res.Header.Get("Content-Type"); kind != "application/octet-stream" {
+			return fmt.Errorf("want application/octet-stream, not %.80q", kind) // any text would make ids
 		}
-	}
-	if _, err := body.ReadByte(); err != io.EOF {
-		return fmt.Errorf("%w: more ids than requested", ErrResponse)
-	}
-	return nil
+		body := bufio.NewReader(res.Body)
+		for i := range dst {
+			if _, err := io.ReadFull(body, dst[i][:]); err != nil {
+				return fmt.Errorf("read ids: %w", err)
+			}
+		}
+		if _, err := body.ReadByte(); err != io.EOF {
+			return errors.New("more ids than requested")
+		}
+		return nil
+	})
 }
 
 // Register records a process. If r has evidence ids, the process is adopted. A zero r.Clock
@@ -101,20 +104,28 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 	if err == nil {
 		req.Header.Set(idempotencyKey, r.Key)
 	}
-	return decode[wire.Registered](c.send(req, err))
+	return decode(c, req, err, func(got *wire.Registered) bool { return got.Member != "" && got.GPID != "" })
+}
+
+// about reports whether a response is about a member.
+func about(member string) func(*wire.Registered) bool {
+	return func(got *wire.Registered) bool { return got.Member == member }
 }
 
 // Heartbeat reports that a process is alive, and its load. member is the member key that
-// [Client.Register] returned. After an [Error] with status 404 or 409, register again. A
+// [Client.Register] returned. After an [Error] that is [Error.Gone], register again. A
 // collision is not an error: the result then lists the rivals.
 func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeats", wire.Heartbeat{Load: load, Clock: time.Now()})
+	return call(ctx, c, http.MethodPost, memberPath(member)+"/heartbeats", wire.Heartbeat{Load: load, Clock: time.Now()}, about(member))
 }
 
 // Heartbeats sends the heartbeats of many processes. The result lists the heartbeats that
 // have a problem; the error is about the request as a whole.
 func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire.HeartbeatResults, error) {
-	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats})
+	return call(ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats}, func(got *wire.HeartbeatResults) bool {
+		n := int64(len(beats)) // a heartbeat with rivals is recorded and has a problem
+		return got.Recorded <= n && got.Recorded+int64(len(got.Problems)) >= n
+	})
 }
 
 // AddEvidence records further process values of a process. evidence has one id for each of
@@ -122,15 +133,19 @@ func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire
 // [Client.Register] returned. layout is the layout of the evidence ids: modern, classic or
 // java; empty means modern.
 func (c *Client) AddEvidence(ctx context.Context, member, layout string, evidence ...objectid.ID) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout})
+	return call(ctx, c, http.MethodPost, memberPath(member)+"/evidence", wire.AddedEvidence{EvidenceIDs: evidence, Layout: layout}, about(member))
 }
 
 // End records that a process ended. age is how long ago it ended; the process may have ended
 // before it was registered. reason is text for human readers. member is the member key that
-// [Client.Register] returned.
+// [Client.Register] returned. If the end of the process is recorded already, End changes
+// nothing and returns nil.
 func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
-	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)
+	_, err := call(ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil, about(member))
+	if problem, ok := errors.AsType[*Error](err); ok && problem.Type == wire.ProblemBase+"ended" {
+		return nil // perhaps by a request before, whose response was lost
+	}
 	return err
 }
 
@@ -146,7 +161,7 @@ func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(part, 0, part.Size())), nil }
 		req.Body, _ = req.GetBody() // it has no error
 	}
-	return decode[wire.Census](c.send(req, err))
+	return decode(c, req, err, func(got *wire.Census) bool { return got.Version > 0 })
 }
 
 // sectionOf returns the rest of file, or nil if file cannot be read more than once.

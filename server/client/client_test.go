@@ -123,9 +123,11 @@ func TestRetryAfter(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fake{answer: func(n int, _ request) (int, http.Header, string) {
 					if n <= test.refusals {
-						return test.status, http.Header{"Retry-After": {test.after()}}, "{}"
+						status, header, text := problem(test.status, "x")
+						header.Set("Retry-After", test.after())
+						return status, header, text
 					}
-					return 200, nil, `{"gpid":"x"}`
+					return 200, nil, `{"member":"m","gpid":"x"}`
 				}}
 				began := time.Now()
 				_, err := f.client().Register(t.Context(), wire.Registration{Name: "shop"})
@@ -157,7 +159,9 @@ func TestRetryAfter(t *testing.T) {
 func TestRetryEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answer: func(int, request) (int, http.Header, string) {
-			return 503, http.Header{"Retry-After": {"20"}}, "{}"
+			status, header, text := problem(503, "busy")
+			header.Set("Retry-After", "20")
+			return status, header, text
 		}}
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, stop)
@@ -198,8 +202,7 @@ func TestEndlessError(t *testing.T) {
 	c := &client.Client{URL: "http://server", HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 502, Request: r, Body: io.NopCloser(&blanks)}, nil
 	})}}
-	var problem *client.Error
-	if _, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > blanks.most {
+	if _, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/x"); !errors.Is(err, client.ErrResponse) || !strings.Contains(err.Error(), "status 502") || blanks.read > blanks.most {
 		t.Errorf("%v after %d bytes", err, blanks.read)
 	}
 }
@@ -224,7 +227,7 @@ func TestRequests(t *testing.T) {
 			if n == 1 {
 				return 503, http.Header{"Retry-After": {"1"}}, "{}"
 			}
-			return 200, nil, "{}" + strings.Repeat(" ", 22)
+			return 200, http.Header{"Content-Type": {"application/octet-stream"}}, `{"version":1}` + strings.Repeat(" ", 11)
 		}}
 		c := f.client()
 		if _, err := c.Census(t.Context(), file, nil); err != nil {
@@ -245,6 +248,16 @@ func TestRequests(t *testing.T) {
 	})
 }
 
+// problem is a problem of the API with a status.
+func problem(status int, kind string) (int, http.Header, string) {
+	return status, http.Header{"Content-Type": {"application/problem+json"}}, fmt.Sprintf(`{"type":%q,"status":%d}`, wire.ProblemBase+kind, status)
+}
+
+// aboutMember is the answer to a request about a member.
+func aboutMember(path string) string {
+	return fmt.Sprintf(`{"member":%q}`, strings.Split(path, "/")[3])
+}
+
 // registry answers like a server: each registration gets another block.
 func registry(beat func() int) *fake {
 	blocks := 0
@@ -254,9 +267,11 @@ func registry(beat func() int) *fake {
 			blocks++
 			return 200, nil, fmt.Sprintf(`{"member":"m%d","gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks, blocks)
 		case strings.HasSuffix(r.path, "/heartbeats"):
-			return beat(), nil, "{}"
+			if status := beat(); status != 200 {
+				return problem(status, "x")
+			}
 		}
-		return 200, nil, "{}"
+		return 200, nil, aboutMember(r.path)
 	}}
 }
 
@@ -266,7 +281,7 @@ func unsteady(status int) (f *fake, down *atomic.Bool) {
 	down = new(atomic.Bool)
 	return &fake{answer: func(n int, r request) (int, http.Header, string) {
 		if down.Load() {
-			return status, nil, "{}"
+			return problem(status, "x")
 		}
 		return up.answer(n, r)
 	}}, down
@@ -471,10 +486,10 @@ func TestMemberAsksInAnOutage(t *testing.T) {
 
 func TestMemberRefuses(t *testing.T) {
 	for _, answer := range []string{
-		`{"gpid":"p","process_block":"0102","interval_seconds":10}`, `{"gpid":"p","process_block":"010203xx","interval_seconds":10}`,
-		`{"gpid":"p","process_block":"01020304"}`, `{"gpid":"p","process_block":"0102030405","interval_seconds":10}`,
-		`{"gpid":"p","process_block":"01020304","interval_seconds":0.99}`, `{"gpid":"p","process_block":"01020304","interval_seconds":3601}`,
-		`{"gpid":"p","process_block":"01020304","interval_seconds":1e300}`,
+		`{"member":"m","gpid":"p","process_block":"0102","interval_seconds":10}`, `{"member":"m","gpid":"p","process_block":"010203xx","interval_seconds":10}`,
+		`{"member":"m","gpid":"p","process_block":"01020304"}`, `{"member":"m","gpid":"p","process_block":"0102030405","interval_seconds":10}`,
+		`{"member":"m","gpid":"p","process_block":"01020304","interval_seconds":0.99}`, `{"member":"m","gpid":"p","process_block":"01020304","interval_seconds":3601}`,
+		`{"member":"m","gpid":"p","process_block":"01020304","interval_seconds":1e300}`,
 	} {
 		f := &fake{answer: func(int, request) (int, http.Header, string) { return 200, nil, answer }}
 		if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, nil); !errors.Is(err, client.ErrResponse) {

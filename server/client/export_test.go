@@ -7,5 +7,5 @@ import (
 
 // Get sends a request without a body, as any method of a Client may.
 func Get[Out any](ctx context.Context, c *Client, path string) (Out, error) {
-	return call[Out](ctx, c, http.MethodGet, path, nil)
+	return call(ctx, c, http.MethodGet, path, nil, func(*Out) bool { return true })
 }

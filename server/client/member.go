@@ -221,7 +221,7 @@ func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (
 	defer cancel()
 	if !register {
 		_, err := m.client.Heartbeat(ctx, m.Key(), m.options.Load())
-		if problem, ok := errors.AsType[*Error](err); !ok || problem.Status != http.StatusNotFound && problem.Status != http.StatusConflict {
+		if problem, ok := errors.AsType[*Error](err); !ok || !problem.Gone() {
 			return false, err
 		}
 	}

@@ -14,10 +14,14 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/server/wire"
 )
 
-// Error is an error response of the server, in the form of RFC 9457.
+// Error is a problem of the API, in the form of RFC 9457: the server has answered the request
+// and refuses it. An answer of a proxy, or of another server, is no Error, whatever its status
+// is; the error then wraps [ErrResponse].
 type Error struct {
+	Type   string   `json:"type"`   // the kind of the problem: a URI that begins with [wire.ProblemBase]
 	Status int      `json:"status"` // the HTTP status
 	Title  string   `json:"title"`  // the text of the status, such as Conflict
 	Detail string   `json:"detail"` // what went wrong
@@ -27,6 +31,12 @@ type Error struct {
 	// is 0, the server has not asked for another attempt, and the same request will probably
 	// fail again.
 	RetryAfter time.Duration `json:"-"`
+}
+
+// Gone reports whether the server has no record of the member in the request, or has recorded
+// its end. The process then has to register again.
+func (e *Error) Gone() bool {
+	return e.Status == http.StatusNotFound && e.Type != wire.ProblemBase+"no-endpoint" || e.Status == http.StatusConflict
 }
 
 // Detail is one invalid value of a request.
@@ -63,21 +73,26 @@ const (
 	maxRest    = 256 << 10 // after the content, so that the connection can be used again
 )
 
-// call sends a request with the body in, see [Client.request], and decodes the response.
-func call[Out any](ctx context.Context, c *Client, method, path string, in any) (Out, error) {
-	return decode[Out](c.send(c.request(ctx, method, path, in)))
+// call sends a request with the body in, see [Client.request], and decodes the response. valid
+// is that of decode.
+func call[Out any](ctx context.Context, c *Client, method, path string, in any, valid func(*Out) bool) (Out, error) {
+	req, err := c.request(ctx, method, path, in)
+	return decode(c, req, err, valid)
 }
 
-// decode decodes the JSON of a response.
-func decode[Out any](res *http.Response, err error) (out Out, _ error) {
-	if err != nil {
-		return out, err
-	}
-	defer finish(res)
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fmt.Errorf("%w: %s %s: %w", ErrResponse, res.Request.Method, res.Request.URL.Path, err)
-	}
-	return out, nil
+// decode sends req, see [Client.send], and decodes the JSON of the response. valid reports
+// whether the response fits the request.
+func decode[Out any](c *Client, req *http.Request, err error, valid func(*Out) bool) (Out, error) {
+	var out Out
+	err = c.send(req, err, func(res *http.Response) error {
+		out = *new(Out) // an earlier response may have been decoded in part
+		err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out)
+		if err == nil && !valid(&out) {
+			err = errors.New("the JSON does not fit the request")
+		}
+		return err
+	})
+	return out, err
 }
 
 // request returns a request with the token. Its body is the content of in if in is an
@@ -106,40 +121,35 @@ func (c *Client) request(ctx context.Context, method, path string, in any) (*htt
 	return req, nil
 }
 
-// send sends req and returns a successful response, which the caller passes to finish. If
-// err is not nil, it returns err.
+// send sends req and passes a successful response to read, which returns what is wrong with
+// it. If err is not nil, send returns err.
 //
-// If the server says when it may accept req, send waits for that time and sends req again.
-// If there is no response and req has an idempotency key, send also sends req again. A
-// body that cannot be read twice is sent only once.
-func (c *Client) send(req *http.Request, err error) (*http.Response, error) {
+// If the server, or a proxy, says when it may accept req, send waits for that time and sends
+// req again. If there is no response of the API, send also repeats a req that has an
+// idempotency key or the method DELETE. A body that cannot be read twice is sent only once.
+func (c *Client) send(req *http.Request, err error, read func(*http.Response) error) error {
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h := cmp.Or(c.HTTP, http.DefaultClient)
 	for n := 1; ; n++ {
 		res, err := h.Do(req)
-		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
-			res.Body.Close() // reading it would not end with the context
-			res.Body = http.NoBody
+		if err != nil {
+			err = fmt.Errorf("client: %w", err)
+		} else if err = answerOf(res, req, read); err == nil {
+			return nil
 		}
-		if err == nil && res.StatusCode/100 == 2 {
-			return res, nil
-		}
-		var after time.Duration
-		if err == nil {
-			problem := problemOf(res)
-			err, after = problem, problem.RetryAfter
-		} else if err = fmt.Errorf("client: %w", err); req.Header.Get(idempotencyKey) != "" {
-			after = lostAnswer
+		after := retryAfter(err)
+		if _, refused := errors.AsType[*Error](err); !refused && (req.Header.Get(idempotencyKey) != "" || req.Method == http.MethodDelete) {
+			after = cmp.Or(after, lostAnswer)
 		}
 		again := req.Body == nil || req.GetBody != nil
 		if after <= 0 || !again || !c.wait(req.Context(), n, after) {
-			return nil, err
+			return err
 		}
 		if req.GetBody != nil {
 			if req.Body, err = req.GetBody(); err != nil {
-				return nil, fmt.Errorf("client: %w", err)
+				return fmt.Errorf("client: %w", err)
 			}
 		}
 	}
@@ -162,23 +172,62 @@ func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
 // longer returns a random duration from d to d and a quarter.
 func longer(d time.Duration) time.Duration { return backoff.Between(d, d+d/4) }
 
-// problemOf reads an error response.
-func problemOf(res *http.Response) *Error {
+// foreign is an error about a response that is not one of the API.
+type foreign struct {
+	error
+	retryAfter time.Duration // as in [Error]
+}
+
+func (f *foreign) Unwrap() error { return f.error }
+
+// retryAfter returns how long a response with an error asks to wait, or 0.
+func retryAfter(err error) time.Duration {
+	if f, ok := errors.AsType[*foreign](err); ok {
+		return f.retryAfter
+	}
+	problem, _ := errors.AsType[*Error](err)
+	return cmp.Or(problem, &Error{}).RetryAfter
+}
+
+// answerOf reads the response to req and closes it. The error is an [Error] if the response is
+// a problem of the API. It wraps [ErrResponse] if something other than the API has answered,
+// or if read returns an error.
+func answerOf(res *http.Response, req *http.Request, read func(*http.Response) error) (err error) {
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		res.Body.Close() // reading it would not end with the context
+		res.Body = http.NoBody
+	}
 	defer finish(res)
-	problem := &Error{}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxProblem)).Decode(problem); err != nil {
-		problem = &Error{Title: http.StatusText(res.StatusCode), Detail: "the response is not problem+json"}
+	problem, kind := &Error{}, res.Header.Get("Content-Type")
+	switch last := cmp.Or(res.Request, req); {
+	case last.Method != req.Method:
+		err = fmt.Errorf("redirected to %s %.200s; if the server has moved there, change the URL", last.Method, last.URL)
+	case res.StatusCode/100 == 2:
+		err = read(res)
+	default:
+		body, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // a part of it is no problem
+		if err = json.Unmarshal(body, problem); err != nil || !strings.HasPrefix(kind, "application/problem+json") || !strings.HasPrefix(problem.Type, wire.ProblemBase) {
+			err = fmt.Errorf("%.80q", bytes.TrimSpace(body))
+		}
 	}
 	problem.Status = res.StatusCode
 	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
-		problem.RetryAfter = retryAfter(res.Header.Get("Retry-After"))
+		problem.RetryAfter = parseRetryAfter(res.Header.Get("Retry-After"))
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: %s %s://%s%s: status %d, content type %.80q: %w; oid serve does not answer like this: check the URL and the proxies in front of the server",
+			ErrResponse, req.Method, req.URL.Scheme, req.URL.Host, req.URL.Path, res.StatusCode, kind, err)
+		return &foreign{err, problem.RetryAfter}
+	case res.StatusCode/100 == 2:
+		return nil
 	}
 	return problem
 }
 
-// retryAfter reads the value of a Retry-After header: a number of seconds, or a time. It
+// parseRetryAfter reads the value of a Retry-After header: a number of seconds, or a time. It
 // returns 0 for a value that it cannot read.
-func retryAfter(text string) time.Duration {
+func parseRetryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return max(time.Duration(seconds)*time.Second, time.Millisecond)
 	}
@@ -210,9 +259,5 @@ const (
 // longest.
 func pauseAfter(b *backoff.Backoff, err error, longest time.Duration) time.Duration {
 	b.First, b.Max = firstPause, longest
-	pause := b.Grow()
-	if problem, ok := errors.AsType[*Error](err); ok {
-		pause = max(pause, min(problem.RetryAfter, longest))
-	}
-	return longer(pause)
+	return longer(max(b.Grow(), min(retryAfter(err), longest)))
 }

@@ -6,6 +6,11 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
+// ProblemBase is the beginning of the types of all problems of the API, see RFC 9457. After it
+// comes the name of the problem. An error response without such a type is not one of this API:
+// a proxy, or another server, has sent it.
+const ProblemBase = "https://github.com/oidkit/oid/blob/main/docs/reference/api.md#"
+
 // Registration asks the server to record a process.
 //
 // Without evidence ids, the process registers: it gets a process block of its own, with
