@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -30,8 +29,8 @@ type service struct {
 
 const (
 	verifyAdapters = "../../examples/verify/adapters/"
-	linkOld        = "cc -o app app.c $(pkg-config --cflags --libs libbson-1.0)"
-	linkNew        = "cc -o app app.c $(pkg-config --cflags --libs bson2)"
+	linkOld        = "cc -pthread -o app app.c $(pkg-config --cflags --libs libbson-1.0)"
+	linkNew        = "cc -pthread -o app app.c $(pkg-config --cflags --libs bson2)"
 )
 
 var services = map[string]service{
@@ -96,32 +95,46 @@ func TestAgentDrivers(t *testing.T) {
 					t.Errorf("the page lacks the command %s", command)
 				}
 			}
-			if out, err := exec.CommandContext(t.Context(), "sh", "-c", s.needs).CombinedOutput(); err != nil {
-				testenv.Missing(t, fmt.Sprintf("%v: %s; get it with \"apt-get install %s\"", err, out, s.missing))
-			}
-			h := agentHost{folder: t.TempDir()}
-			h.socket = filepath.Join(h.folder, "agent.sock")
-			h.env = append(os.Environ(), "OID_STORE=sqlite:"+filepath.Join(h.folder, "registry.db"))
-			if s.prepare != nil {
-				h.env = append(h.env, s.prepare(t, &s)...)
-			}
-			program := []byte(testenv.DocBlock(t, adoptPage, "python", 0))
-			if s.file != "app.py" {
-				program = ofExamples(t, s.file)
-			}
-			program = bytes.ReplaceAll(program, []byte("/run/oid/agent.sock"), []byte(h.socket))
-			if err := os.WriteFile(filepath.Join(h.folder, s.file), program, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := h.shell(t.Context(), s.made).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			h := s.install(t)
 			h.startAgent(t)
 			for n := range 2 {
 				h.runService(t, s.start, n)
 			}
 		})
 	}
+}
+
+// install writes and makes the program of s, with each old text replaced by the new one
+// after it, in a folder of its own. It skips the test if the driver is not there.
+func (s *service) install(t *testing.T, oldNew ...string) *agentHost {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", s.needs).CombinedOutput(); err != nil {
+		testenv.Missing(t, fmt.Sprintf("%v: %s; get it with \"apt-get install %s\"", err, out, s.missing))
+	}
+	h := &agentHost{folder: t.TempDir()}
+	h.socket = filepath.Join(h.folder, "agent.sock")
+	h.env = append(os.Environ(), "OID_STORE=sqlite:"+filepath.Join(h.folder, "registry.db"))
+	if s.prepare != nil {
+		h.env = append(h.env, s.prepare(t, s)...)
+	}
+	program := testenv.DocBlock(t, adoptPage, "python", 0)
+	if s.file != "app.py" {
+		program = string(ofExamples(t, s.file))
+	}
+	oldNew = append(oldNew, "/run/oid/agent.sock", h.socket)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(program, oldNew[i]) {
+			t.Fatalf("%s lacks %q", s.file, oldNew[i])
+		}
+		program = strings.ReplaceAll(program, oldNew[i], oldNew[i+1])
+	}
+	if err := os.WriteFile(filepath.Join(h.folder, s.file), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := h.shell(t.Context(), s.made).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return h
 }
 
 // ofExamples returns a file of examples/agent.
@@ -138,6 +151,7 @@ func ofExamples(t *testing.T, name string) []byte {
 type agentHost struct {
 	folder, socket string
 	env            []string
+	agent          *exec.Cmd // nil until it is started
 }
 
 func (h *agentHost) shell(ctx context.Context, script string) *exec.Cmd {
@@ -155,6 +169,7 @@ func (h *agentHost) startAgent(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	h.agent = c
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
