@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -178,7 +179,8 @@ func (h *agentHost) startAgent(t *testing.T) {
 		}
 	})
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(h.socket); err == nil {
+		if c, err := net.Dial("unix", h.socket); err == nil {
+			_ = c.Close()
 			return
 		}
 		if time.Now().After(deadline) {
