@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,8 +124,13 @@ func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	a.options.State = cmp.Or(a.options.State, l.Addr().String()+".state")
-	if err := makeState(a.options.State); err != nil {
+	if a.options.State == "" {
+		a.options.State, err = absolute("--state", l.Addr().String()+".state", defaultSocket+".state")
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(a.options.State), 0o755)
+	}
+	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	std.warn("the agent listens on %s", l.Addr())
@@ -139,19 +143,21 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("the agent needs Linux; on other systems a program records itself over HTTP, see docs/how-to/adopt.md")
 	}
-	var listenErr, stateErr error
-	if cmd.Flags().Changed("listen") {
-		a.listen, listenErr = absolute("--listen", strings.TrimPrefix(a.listen, "unix:"), defaultSocket)
-	} else if a.listen = defaultSocket; os.Getuid() != 0 {
-		if a.listen = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "oid-agent.sock"); !filepath.IsAbs(a.listen) {
-			a.listen = "" // an error later, unless systemd passes a socket
-		}
+	err := a.unix.check()
+	if state := &a.options.State; err == nil && *state != "" {
+		*state, err = absolute("--state", *state, defaultSocket+".state")
 	}
-	if cmd.Flags().Changed("state") {
-		a.options.State, stateErr = absolute("--state", a.options.State, defaultSocket+".state")
-	}
-	if err := errors.Join(listenErr, stateErr, a.unix.check()); err != nil {
+	switch folder := os.Getenv("XDG_RUNTIME_DIR"); {
+	case err != nil:
 		return err
+	case a.listen != "":
+		if a.listen, err = absolute("--listen", strings.TrimPrefix(a.listen, "unix:"), defaultSocket); err != nil {
+			return err
+		}
+	case os.Getuid() == 0:
+		a.listen = defaultSocket
+	case filepath.IsAbs(folder): // otherwise an error later, unless systemd passes a socket
+		a.listen = filepath.Join(folder, "oid-agent.sock")
 	}
 	if i := a.options.Interval; i < time.Second || i > time.Hour {
 		return usagef("--interval %v: want 1s to 1h", i)
@@ -182,19 +188,6 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// makeState creates the folder of the state file. It returns an error unless the agent may
-// replace what is at path.
-func makeState(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case !filepath.IsAbs(path): // systemd has passed a socket without a file
-		return usagef("the socket has no path, so the state file has no default; give --state %s.state", defaultSocket)
-	case err == nil && !info.Mode().IsRegular():
-		return usagef("--state %s: this is no regular file; give --state %s.state", path, path)
-	}
-	return os.MkdirAll(filepath.Dir(path), 0o755)
-}
-
 // openStore opens the registry in the store.
 func (a *agentCommand) openStore(ctx context.Context) (_ agent.Sink, err error) {
 	if a.store, err = a.where.openToWrite(ctx); err != nil {
@@ -210,6 +203,9 @@ func (a *agentCommand) socket(ctx context.Context, chosen bool) (*net.UnixListen
 	l, err := listen(ctx, "unix:"+a.listen, chosen, &a.unix)
 	if err != nil {
 		return nil, err
+	}
+	if a.unix.created {
+		a.options.Listen = func() (net.Listener, error) { return a.unix.listen(ctx, a.listen) }
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {

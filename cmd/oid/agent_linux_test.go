@@ -199,11 +199,11 @@ func TestAgentSocket(t *testing.T) {
 		{"--listen http://127.0.0.1:8025", "such as --listen /run/oid/agent.sock\n", 2},
 		{"--listen unix:@s3", "such as --listen /run/oid/agent.sock\n", 2},
 		{"--listen /" + strings.Repeat("x", 107), "has 108 bytes; a socket's path has at most 107", 2},
-		{"--listen " + folder + " --store " + store, "is no socket; remove it, or choose another path with --listen", 1},
+		{"--listen " + folder + " --store " + store, "is no socket; remove it, or choose another path\n", 1},
 		{"--state s3", "such as --state " + filepath.Join(here, "s3") + "\n", 2},
 		{"--state unix:/s3", "such as --state /run/oid/agent.sock.state\n", 2},
-		{"--listen " + socket + "3 --state /dev/null --store " + store, "no regular file; give --state /dev/null.state", 2},
-		{"--listen " + socket + "3 --state " + socket + "3 --store " + store, "no regular file; give --state " + socket + "3.state", 2},
+		{"--listen " + socket + "3 --state /dev/null --store " + store, "/dev/null is no regular file", 1},
+		{"--listen " + socket + "3 --state " + socket + "3 --store " + store, socket + "3: no such device", 1},
 	} {
 		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()
 		exit, _ := err.(*exec.ExitError)
@@ -276,7 +276,7 @@ func TestBusySocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds no place
-		if l, err := (&unixFlags{mode: "0600"}).listen(t.Context(), "--listen", path); err == nil {
+		if l, err := (&unixFlags{mode: "0600"}).listen(t.Context(), path); err == nil {
 			l.Close()
 			t.Fatal("the socket of another program was taken")
 		}

@@ -21,18 +21,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// listen opens a listener: on the socket that systemd has passed, or else on the address.
-// chosen reports that --listen was given. unix are the settings of a Unix socket.
+// listen opens a listener: on the socket that systemd has passed, or else on an address that
+// [checkAddress] has returned. chosen reports that --listen was given. unix are the settings
+// of a Unix socket.
 func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (net.Listener, error) {
-	if l, err := passedSocket(chosen); l != nil || err != nil {
-		return l, err
-	}
-	return listenOn(ctx, "--listen", address, unix)
-}
-
-// passedSocket returns the socket that systemd has passed, or nil. chosen reports that
-// --listen was given.
-func passedSocket(chosen bool) (net.Listener, error) {
 	passed, err := activation.Listeners()
 	switch {
 	case err != nil:
@@ -46,17 +38,12 @@ func passedSocket(chosen bool) (net.Listener, error) {
 	case len(passed) == 1:
 		return passed[0], nil
 	}
-	return nil, nil
-}
-
-// listenOn listens on an address that [checkAddress] has returned for a flag.
-func listenOn(ctx context.Context, flag, address string, unix *unixFlags) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		return unix.listen(ctx, flag, path)
+		return unix.listen(ctx, path)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port with %s", address, err, flag)
+		return nil, fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port", address, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -64,21 +51,22 @@ func listenOn(ctx context.Context, flag, address string, unix *unixFlags) (net.L
 	return l, nil
 }
 
-// checkAddress returns the address in the value of a flag: unix:PATH for unix:PATH or PATH,
-// otherwise ADDRESS:PORT.
-func checkAddress(ctx context.Context, flag, value string) (string, error) {
-	if path, ok := strings.CutPrefix(value, "unix:"); ok || filepath.IsAbs(value) {
-		path, err := absolute(flag, path, "unix:/run/oid/http.sock")
-		return "unix:" + path, err
+// checkAddress checks the address that a flag has: ADDRESS:PORT, unix:PATH or PATH. It writes
+// a path as unix:PATH.
+func checkAddress(ctx context.Context, flag string, address *string) (err error) {
+	if path, ok := strings.CutPrefix(*address, "unix:"); ok || filepath.IsAbs(path) {
+		path, err = absolute(flag, path, "unix:/run/oid/http.sock")
+		*address = "unix:" + path
+		return err
 	}
-	host, port, err := net.SplitHostPort(value)
+	host, port, err := net.SplitHostPort(*address)
 	if err != nil {
-		return "", usagef("%s %s: want ADDRESS:PORT or unix:/PATH, such as 127.0.0.1:8024 or unix:/run/oid/http.sock", flag, value)
+		return usagef("%s %s: want ADDRESS:PORT or unix:/PATH, such as 127.0.0.1:8024 or unix:/run/oid/http.sock", flag, *address)
 	}
 	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
-		return "", usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
+		return usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
 	}
-	return value, nil
+	return nil
 }
 
 // absolute returns the absolute path that a flag names. If the path is relative, its error
@@ -150,6 +138,7 @@ const maxSocketPath = 107
 type unixFlags struct {
 	mode, group string
 	makeFolder  bool // create the folder of the socket
+	created     bool // listen has created a socket
 }
 
 func (u *unixFlags) add(f *pflag.FlagSet, mode string) {
@@ -165,13 +154,13 @@ func (u *unixFlags) check() error {
 	return nil
 }
 
-// listen listens on a Unix socket, whose path is that of a flag. It replaces a socket that a killed program has left.
-func (u *unixFlags) listen(ctx context.Context, flag, path string) (net.Listener, error) {
+// listen listens on a Unix socket. It replaces a socket that a killed program has left.
+func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, error) {
 	if path == "" {
 		return nil, usagef("$XDG_RUNTIME_DIR is not set; name the path of the socket with --listen")
 	}
 	if len(path) > maxSocketPath {
-		return nil, usagef("listen on unix:%s: the path has %d bytes; a socket's path has at most %d, choose a shorter one with %s", path, len(path), maxSocketPath, flag)
+		return nil, usagef("listen on unix:%s: the path has %d bytes; a socket's path has at most %d, choose a shorter one", path, len(path), maxSocketPath)
 	}
 	if u.makeFolder {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -180,14 +169,14 @@ func (u *unixFlags) listen(ctx context.Context, flag, path string) (net.Listener
 	}
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("listen on unix:%s: this is no socket; remove it, or choose another path with %s", path, flag)
+		return nil, fmt.Errorf("listen on unix:%s: this is no socket; remove it, or choose another path", path)
 	case err == nil:
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
 			c.Close()
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) { // a program is there, even if it is too busy to accept
-			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with %s", path, flag)
+			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path", path)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
@@ -200,6 +189,7 @@ func (u *unixFlags) listen(ctx context.Context, flag, path string) (net.Listener
 	if err := u.apply(path); err != nil {
 		return nil, fmt.Errorf("listen on unix:%s: %w", path, errors.Join(err, l.Close()))
 	}
+	u.created = true
 	return l, nil
 }
 

@@ -131,11 +131,9 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	if err != nil {
 		return err
 	}
-	address, err := checkAddress(cmd.Context(), "--listen", v.address)
-	if err := errors.Join(err, v.unix.check()); err != nil {
+	if err := errors.Join(checkAddress(cmd.Context(), "--listen", &v.address), v.unix.check()); err != nil {
 		return err
 	}
-	v.address = address
 	if f := cmd.Flags(); !strings.HasPrefix(v.address, "unix:") && (f.Changed("mode") || f.Changed("group")) {
 		return usagef("--mode and --group need --listen unix:PATH")
 	}

@@ -135,7 +135,7 @@ func TestServeOnATakenPort(t *testing.T) {
 	}
 	defer l.Close()
 	got := oid(t, "", "serve", "--listen", l.Addr().String(), "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
-	if got.code != 1 || !strings.Contains(got.err, "in use; end the program that uses it, or choose another port with --listen") {
+	if got.code != 1 || !strings.Contains(got.err, "in use; end the program that uses it, or choose another port") {
 		t.Errorf("%+v", got)
 	}
 }

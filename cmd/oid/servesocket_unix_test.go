@@ -168,7 +168,7 @@ func TestServeOnUnixSocket(t *testing.T) {
 		"unix:http.sock":               "such as --listen " + filepath.Join(here, "http.sock") + "\n",
 		"unix:@http":                   "such as --listen unix:/run/oid/http.sock\n",
 		"http.sock":                    "such as 127.0.0.1:8024 or unix:/run/oid/http.sock\n",
-		"/" + strings.Repeat("x", 107): "at most 107, choose a shorter one with --listen\n",
+		"/" + strings.Repeat("x", 107): "at most 107, choose a shorter one\n",
 	} {
 		if got := oid(t, "", "serve", "--listen", value, "--store", "memory:"); got.code != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("--listen %s: %+v, want %q", value, got, want)

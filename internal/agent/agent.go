@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ type Options struct {
 	// State is the path of the file that lists the processes of the agent. After a reboot
 	// of the host its content no longer matters.
 	State string
+	// Listen makes the socket of the agent again after its file was removed. If it is nil,
+	// the agent logs that the file was removed.
+	Listen func() (net.Listener, error)
 	// Interval is the time between two heartbeats of a process. Default: 10s.
 	Interval time.Duration
 	// Log receives warnings for the operator. Default: slog.Default().

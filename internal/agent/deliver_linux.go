@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -62,7 +63,7 @@ func (a *agent) keep(m measured) {
 }
 
 // due returns the processes that are to be measured now. It also lets connections expire and
-// repairs the file.
+// mends the files.
 func (a *agent) due(now time.Time) (due []*process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,12 +75,14 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
+	a.mendSocket()
 	a.repair()
 	a.summarize(now)
 	return due
 }
 
-// deliver calls pass when wake was called, until ctx is done, and then once more.
+// deliver calls pass when wake was called, until ctx is done. Then it calls pass until
+// everything is recorded, for lastTime at most; the file has what was not.
 func (a *agent) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -92,7 +95,15 @@ func (a *agent) deliver(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
-	a.pass(last)
+	_ = backoff.Sleep(last, settle)
+	for more := true; more; {
+		a.pass(last)
+		select {
+		case <-a.poke: // something has changed, such as a process that is registered now and whose end is to be recorded
+		default:
+			more = false
+		}
+	}
 }
 
 // pass sends everything that is to be recorded to the sink.
@@ -111,13 +122,7 @@ func (a *agent) pass(ctx context.Context) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case err != nil && !a.away:
-		a.Log.Warn("processes cannot be recorded now; they are kept and recorded later", "error", err)
-	case err == nil && a.away:
-		a.Log.Info("processes are recorded again")
-	}
-	if a.away = err != nil; a.away {
+	if a.report(theSink, err); err != nil {
 		a.retry = time.Now().Add(again)
 	}
 }

@@ -357,7 +357,7 @@ func TestRefusedHeartbeats(t *testing.T) {
 			p := &process{Member: "0a1b2c3d4e5f6071", Claims: []claim{{}}, Recorded: 1, Since: time.Now().Add(-time.Hour)}
 			a.processes[p] = struct{}{}
 			a.keep(measured{p: p, at: time.Now()})
-			if a.pass(t.Context()); a.away || p.Member != "1a1b2c3d4e5f6071" {
+			if a.pass(t.Context()); a.fails(theSink) || p.Member != "1a1b2c3d4e5f6071" {
 				t.Errorf("registered as %q", p.Member)
 			}
 			if age := sink.ages[0]; age > time.Minute {
@@ -395,8 +395,8 @@ func TestHangingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		took := func() time.Duration {
 			began := time.Now()
-			a.away = false
-			if a.pass(t.Context()); !a.away {
+			a.failing[theSink] = time.Time{}
+			if a.pass(t.Context()); !a.fails(theSink) {
 				t.Error("a sink that hangs is not away")
 			}
 			return time.Since(began)
@@ -449,7 +449,7 @@ func TestTimeOfAnAnswer(t *testing.T) {
 	}
 	p.Member, p.Recorded = "0a1b2c3d4e5f6071", 1
 	say()
-	a.away = true
+	a.report(theSink, errors.New("away"))
 	if a.expire(c, time.Now()); !strings.HasPrefix(said(), "ok - ") {
 		t.Error("no answer at once while the sink is away, or one that says that a second id is recorded")
 	}

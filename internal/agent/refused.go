@@ -1,33 +1,17 @@
 package agent
 
-// Reason is why the agent refused something. [Reasons] names each.
-type Reason int
+// Reason is why the agent refused something: the label of the metric, and a word in the log.
+type Reason string
 
+// The reasons. docs/reference/metrics.md says what each means.
 const (
-	badLine Reason = iota
-	badID
-	otherNamespace
-	otherWriter
-	unreadable
-	gone
-	tooMany
-	silent
-	sinkRefused
-	reasonCount
+	badLine, badID, otherWriter, silent Reason = "line", "id", "writer", "silent"
+	otherNamespace, unreadable, gone    Reason = "namespace", "unreadable", "ended"
+	tooMany, sinkRefused                Reason = "limit", "store"
 )
 
-// Reasons has, for each reason, its name in the log and in the metrics, and what it means.
-var Reasons = [reasonCount][2]string{
-	badLine:        {"line", "the line was invalid"},
-	badID:          {"id", "the process cannot have created the id"},
-	otherNamespace: {"namespace", "the process is in a PID namespace that the agent cannot see"},
-	otherWriter:    {"writer", "another process wrote to the connection"},
-	unreadable:     {"unreadable", "the kernel did not show what the agent needs to know about the process"},
-	gone:           {"ended", "the process ended before the agent could tell which one it was"},
-	tooMany:        {"limit", "the program, its user or the agent has reached a limit"},
-	silent:         {"silent", "a connection sent no line in time"},
-	sinkRefused:    {"store", "the store or the server will never accept the process or its id"},
-}
+// Reasons are all reasons.
+var Reasons = []Reason{badLine, badID, otherNamespace, otherWriter, unreadable, gone, tooMany, silent, sinkRefused}
 
 // refusal is an error with the reason of a refusal.
 type refusal struct {

@@ -1,21 +1,19 @@
 package agent
 
-import (
-	"time"
-)
+import "time"
 
 // Bounds of the log. They keep a program from filling the disk with it.
 const (
-	maxLogged = 100       // refusals per user and minute that are logged singly
-	maxSeen   = 20_000    // logged refusals that are remembered, so that each is logged once
-	remember  = time.Hour // how long they are remembered
+	window    = time.Hour // each reason is logged once per process and window
+	maxLogged = 1000      // refusals per user and window that are logged singly
+	maxSeen   = 20_000    // refusals of all users per window that are logged singly
 )
 
-// refusals are the refusals that were logged.
+// refusals are the refusals of a window.
 type refusals struct {
-	seen           map[seen]bool
-	users          map[uint32]int // how many refusals each user had in this minute that were not in seen
-	minute, forget time.Time      // when users and seen are cleared
+	end   time.Time      // of the window
+	seen  map[seen]bool  // those that were logged
+	users map[uint32]int // how many refusals each user had, without those in seen
 }
 
 // seen is what is logged once.
@@ -26,37 +24,29 @@ type seen struct {
 }
 
 // refused counts and logs that the agent refused something of the process pid of user. A pid
-// of 0 stands for all processes of the user that the agent cannot see. It logs each reason
-// once per process and hour. err says what was wrong. The caller holds a.mu.
+// of 0 stands for all processes of the user that the agent cannot see. err says what was
+// wrong. The caller holds a.mu.
 func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 	a.summarize(time.Now())
 	r, key := &a.refusals, seen{pid, user, reason}
 	if r.seen[key] {
 		return
 	}
-	if r.users[user]++; r.users[user] > maxLogged {
-		return
+	if r.users[user]++; r.users[user] <= maxLogged && len(r.seen) < maxSeen {
+		r.seen[key] = true
+		a.Log.Warn("a program is refused", "reason", reason, "pid", pid, "user", user, "error", err)
 	}
-	if len(r.seen) == maxSeen {
-		clear(r.seen)
-	}
-	r.seen[key] = true
-	a.Log.Warn("refused: "+Reasons[reason][1], "reason", Reasons[reason][0], "pid", pid, "user", user, "error", err)
 }
 
-// summarize logs how many refusals of the last minute were not logged singly.
+// summarize logs how many refusals were not logged singly, and begins another window, if the
+// window has ended.
 func (a *agent) summarize(now time.Time) {
-	r := &a.refusals
-	if now.Before(r.minute) {
-		return
-	}
-	for user, n := range r.users {
-		if n > maxLogged {
-			a.Log.Warn("refused: more in the last minute than are logged singly", "user", user, "count", n-maxLogged)
+	if r := &a.refusals; !now.Before(r.end) {
+		for user, n := range r.users {
+			if n > maxLogged {
+				a.Log.Warn("more programs are refused than are logged singly", "user", user, "count", n-maxLogged)
+			}
 		}
-	}
-	r.users, r.minute = map[uint32]int{}, now.Add(time.Minute)
-	if now.After(r.forget) {
-		r.seen, r.forget = map[seen]bool{}, now.Add(remember)
+		*r = refusals{now.Add(window), map[seen]bool{}, map[uint32]int{}}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -25,10 +26,12 @@ const spare = 256
 type agent struct {
 	Options
 	epoll, listener int
-	most            int           // how many files may be open for connections and processes
-	poke            chan struct{} // wakes deliver
-	sink            Sink          // nil until deliver has opened it; only deliver uses it
-	retry           time.Time     // when deliver may call the sink again; only deliver uses it
+	socket          socket
+	folders         map[string]os.FileInfo // see folder
+	most            int                    // how many files may be open for connections and processes
+	poke            chan struct{}          // wakes deliver
+	sink            Sink                   // nil until deliver has opened it; only deliver uses it
+	retry           time.Time              // when deliver may call the sink again; only deliver uses it
 
 	mu        sync.Mutex            // guards what follows
 	conns     map[int]*conn         // by file descriptor
@@ -39,34 +42,30 @@ type agent struct {
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
 	refusals  refusals
-	away      bool // the latest calls of the sink have failed
+	failing   [len(parts)]time.Time // since when; zero while the part works
 }
 
 // Serve runs an agent on the socket l until ctx is done, and then returns nil. It closes l.
 // It needs Linux 5.3 or later.
 func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
-	defer l.Close()
-	f, err := l.File()
-	if err != nil {
-		return fmt.Errorf("agent: %w", err)
-	}
-	defer f.Close()
 	var files unix.Rlimit // the Go runtime has raised the soft limit to the hard limit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
-		return fmt.Errorf("agent: %w", err)
-	}
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
 	a := &agent{
-		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
-		running: map[int]*process{}, processes: map[*process]struct{}{},
+		Options: *o, most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
+		running: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
 	a.Log = cmp.Or(a.Log, slog.Default())
-	if a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return fmt.Errorf("agent: %w", err)
+	if err == nil {
+		a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("agent: %w", err), l.Close())
 	}
 	defer a.close()
-	// With SO_PASSCRED the kernel tells which process wrote each part. Connections inherit it.
-	err = unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
-	if err := errors.Join(err, unix.SetNonblock(a.listener, true), a.watch(a.listener), a.load()); err != nil {
+	if err = a.use(l); err == nil {
+		err = cmp.Or(a.load(), a.folder(a.State), a.folder(l.Addr().String()))
+	}
+	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -74,8 +73,10 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { a.measure(ctx) })
-	wg.Go(func() { a.deliver(ctx) })
-	return a.loop(ctx)
+	// While the last calls are made, programs are still served and their ends seen.
+	last, stop := context.WithCancel(context.WithoutCancel(ctx))
+	wg.Go(func() { defer stop(); a.deliver(ctx) })
+	return a.loop(last)
 }
 
 // watch makes the loop handle what happens to fd.
@@ -86,12 +87,16 @@ func (a *agent) watch(fd int) error {
 func (a *agent) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.summarize(a.refusals.end)
 	unix.Close(a.epoll)
 	for fd := range a.conns {
 		unix.Close(fd)
 	}
 	for fd := range a.pidfds {
 		unix.Close(fd)
+	}
+	if a.socket.dup != nil {
+		a.socket.close()
 	}
 	a.state.file.Close() // if load has failed, the file is nil, and Close returns an error
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,14 +20,13 @@ import (
 // is lost if the agent is killed. From time to time the agent replaces the file by one that
 // has one line for each process.
 type state struct {
-	file   *os.File
-	lines  int
-	broken bool // a line was not written completely, so the file must be replaced
+	file  *os.File
+	lines int
 }
 
 // save appends a process to the file.
 func (a *agent) save(p *process) {
-	if a.state.broken {
+	if a.fails(theState) { // it will be replaced
 		return
 	}
 	err := json.NewEncoder(a.state.file).Encode(p)
@@ -36,26 +34,27 @@ func (a *agent) save(p *process) {
 		err = a.rewrite()
 	}
 	if err != nil {
-		a.state.broken = true
-		a.Log.Error("the state file cannot be written; the agent tries again", "path", a.State, "error", err)
-	}
-}
-
-// repair replaces the file if a line could not be written.
-func (a *agent) repair() {
-	if a.state.broken && a.rewrite() == nil {
-		a.Log.Info("the state file is complete again", "path", a.State)
+		a.report(theState, err)
 	}
 }
 
 // rewrite replaces the file by one that has one line for each process.
 func (a *agent) rewrite() error {
-	f, err := os.CreateTemp(filepath.Dir(a.State), filepath.Base(a.State)+".*")
+	if other, err := os.Open(a.State); err == nil && a.state.file != nil { // perhaps of an agent that was started after the file was removed
+		defer other.Close()
+		if info, err := a.state.file.Stat(); err != nil || moved(a.State, info) != nil {
+			if err := lock(other); err != nil {
+				return err
+			}
+		}
+	}
+	os.Remove(a.State + ".new") // an agent that was killed may have left it
+	f, err := os.OpenFile(a.State+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) // see load
+	err = lock(f)
 	for p := range a.processes {
 		err = errors.Join(err, json.NewEncoder(&text).Encode(p))
 	}
@@ -73,15 +72,26 @@ func (a *agent) rewrite() error {
 	return nil
 }
 
-// load reads the file and follows those processes in it that still run. An agent keeps its
-// file locked, so load fails if another agent uses the file.
+// lock locks a state file. An agent keeps its file locked.
+func lock(f *os.File) error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("another agent uses %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// load reads the file and follows those processes in it that still run. It fails if another
+// agent uses the file.
 func (a *agent) load() error {
 	var text []byte
 	f, err := os.Open(a.State)
 	if err == nil {
 		defer f.Close()
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			return fmt.Errorf("another agent uses %s: %w", a.State, err)
+		if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file", a.State)
+		}
+		if err := lock(f); err != nil {
+			return err
 		}
 		text, err = io.ReadAll(f)
 	}

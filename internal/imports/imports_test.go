@@ -80,7 +80,7 @@ var allowed = map[string][]string{
 	"server/wire":                   {"objectid"},
 	"server/client":                 {"internal/backoff", "objectid", "server/wire"},
 	"internal/towire":               {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "internal/query", "server/wire", "internal/each"},
-	"internal/agent":                {"registry", "objectid", "gpid", "store"},
+	"internal/agent":                {"registry", "objectid", "gpid", "store", "internal/backoff"},
 	"internal/odds":                 {"internal/timerange"},
 	"cmd/oid/internal/job":          {"cmd/oid/internal/job/guard"},
 	"cmd/oid/internal/job/guard":    {},
