@@ -2,13 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -46,7 +47,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, t.Close()) }()
+			defer func() { err = cmp.Or(err, t.Close()) }()
 			widen(std.out)
 			a := annotation{notes: &notes{std: std, tracer: t}, dim: isTerminal(std.out) && os.Getenv("NO_COLOR") == ""}
 			files, err := filesOf(args)
@@ -58,7 +59,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 					return err
 				}
 			}
-			return a.notes.failed
+			return nil
 		},
 	}
 	where.addFlag(cmd)
@@ -206,14 +207,12 @@ func (a *annotation) mark(id, note string) {
 // notes makes the notes on ids.
 type notes struct {
 	std    streams
-	tracer *tracer // nil without a store, and after it failed
-	failed error   // errReported after the store failed
+	tracer *tracer // may be nil
 	now    time.Time
 }
 
 // of returns the note on an id, or "" if nothing is known about the id. Instead of a time that
-// [inspect.Doubt] doubts, the note has the doubt. When the registry fails, of reports that once;
-// later notes lack the process.
+// [inspect.Doubt] doubts, the note has the doubt.
 func (n *notes) of(ctx context.Context, text string) string {
 	id, err := objectid.Parse(text)
 	if err != nil {
@@ -224,11 +223,11 @@ func (n *notes) of(ctx context.Context, text string) string {
 		case in.Readings[0].Verdict == inspect.Unlikely:
 			return "unlikely: " + in.Readings[0].Reason
 		}
-		return phrase.Ago(*in.Time, n.now)
+		return n.age(*in.Time)
 	}
 	note := inspect.Doubt(id, n.now)
 	if note == "" {
-		note = phrase.Ago(id.Time(), n.now)
+		note = n.age(id.Time())
 	}
 	if process := n.process(ctx, id); process != "" {
 		note += ", " + process
@@ -236,26 +235,22 @@ func (n *notes) of(ctx context.Context, text string) string {
 	return note
 }
 
+// age returns how long ago t was. An id in a log was created already: if its time has not come, the
+// clocks of two hosts differ.
+func (n *notes) age(t time.Time) string {
+	return strings.Replace(phrase.Ago(t, n.now), "from now", "ahead of this clock", 1)
+}
+
 // process describes the process that created id: its name, pid and state. It returns the
 // verdict if that is not certain, and "" if nothing is known.
 func (n *notes) process(ctx context.Context, id objectid.ID) string {
-	if n.tracer == nil {
-		return ""
-	}
-	t, err := n.tracer.Trace(ctx, id)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return ""
-	case err != nil:
-		n.std.warn("processes are not shown: %v", err)
-		n.failed, n.tracer = errReported, nil
-		return ""
-	case t.Verdict == registry.Unknown:
+	t := n.tracer.trace(ctx, n.std, id)
+	if t == nil || t.Verdict == registry.Unknown {
 		return ""
 	}
 	if t.Verdict != registry.Known && t.Verdict != registry.Claimed {
 		return string(t.Verdict)
 	}
 	p := t.Processes[0]
-	return fmt.Sprintf("%s%s#%d %s", claimedBy(&t), phrase.Shown(p.Name), p.GPID.PID(), p.State)
+	return fmt.Sprintf("%s%s#%d %s", claimedBy(t), phrase.Shown(p.Name), p.GPID.PID(), p.State)
 }

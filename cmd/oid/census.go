@@ -8,15 +8,11 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
 )
-
-// interruptedNames is how long an interrupted census waits for the names of processes.
-const interruptedNames = 2 * time.Second
 
 // censusFlags are the flags of oid census.
 type censusFlags struct {
@@ -176,9 +172,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		c.EndEarly(stopped.Error())
 		std.warn("%v: the report is partial", stopped)
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedNames)
-		defer cancel()
+		ctx = context.WithoutCancel(ctx)
 	case stopped != nil:
 		return stopped
 	}
@@ -186,9 +180,8 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 	if err != nil {
 		std.warn("processes are shown without names: %v", err)
 	}
-	name, failed := t.namer(ctx)
-	options.Name = name
-	err = errors.Join(f.report(std, c, options), failed(), t.Close())
+	options.Name = t.namer(ctx, std)
+	err = cmp.Or(f.report(std, c, options), t.Close())
 	if stopped != nil {
 		return stopped
 	}

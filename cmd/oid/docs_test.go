@@ -53,6 +53,7 @@ var unchecked = map[string]string{
 	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop":                                                                                               "serves, and kills; the test of examples/shop does the same",
 	"docs/zh-CN/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                                   "kills the shop of the block before; the test of examples/shop does the same",
 	"README.zh-CN.md: console: $ go build ./examples/shop":                                                                                                           "serves, and kills; the test of examples/shop does the same",
+	"docs/how-to/ids-in-logs.md: sh: tail -f app.log | oid annotate":                                                                                                 "does not end; TestFollowThroughOutages runs it",
 	"docs/deploy.md: text: # name    all or read  token":                                                                                                             "deploy_test.go runs it",
 	"docs/explanation/from-setnx.md: text:                  Redis 8.4                           Valkey 9.0":                                                          "TestCommandsThatCompare of lock/redislock runs them",
 	"docs/zh-CN/from-setnx.md: text:           Redis 8.4                           Valkey 9.0":                                                                       "TestCommandsThatCompare of lock/redislock runs them",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func newInspectCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, t.Close()) }()
+			defer func() { err = cmp.Or(err, t.Close()) }()
 			i := inspection{std: std, tracer: t, asJSON: asJSON, input: input, zone: &zone}
 			return i.run(cmd.Context(), args)
 		},
@@ -96,15 +97,10 @@ type inspected struct {
 	json   towire.Inspections
 }
 
-// run shows the ids in args and reports text that is not an id. When the registry fails, it
-// reports that once and shows the other ids without their processes.
+// run shows the ids in args and reports text that is not an id.
 func (i *inspection) run(ctx context.Context, args []string) error {
 	// Most of the heap is garbage, so collect it less often.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	workers := runtime.GOMAXPROCS(0)
-	if i.tracer != nil {
-		workers = 0 // one id after the other: the store takes most of the time
-	}
 	feed := func(ctx context.Context, add func(pastedID), flush func()) error {
 		i.input.waits = flush
 		for found := range i.input.ids(ctx, i.std, args) {
@@ -117,7 +113,7 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 	if i.asJSON {
 		skip = 0
 	}
-	err := inOrder(ctx, workers, feed, func(ids []pastedID) *inspected { return i.inspect(ctx, ids) }, func(of *inspected) error {
+	err := inOrder(ctx, runtime.GOMAXPROCS(0), feed, func(ids []pastedID) *inspected { return i.inspect(ctx, ids) }, func(of *inspected) error {
 		bad = bad || of.bad
 		_, err := of.err.WriteTo(i.std.err)
 		if len(of.out) == 0 {
@@ -161,12 +157,8 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 			continue
 		}
 		var trace *registry.Trace
-		if i.tracer != nil && objectid.Valid(report.ID) {
-			if trace, err = i.tracer.trace(ctx, objectid.MustParse(report.ID)); err != nil {
-				out.bad = true
-				std.warn("processes are not shown: %v", err)
-				i.tracer = nil
-			}
+		if objectid.Valid(report.ID) {
+			trace = i.tracer.trace(ctx, std, objectid.MustParse(report.ID))
 			if trace != nil && trace.Classic != nil { // it has the bytes of a recorded host
 				o := options
 				o.Hosts = []string{trace.Classic.Host}

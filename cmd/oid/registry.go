@@ -7,8 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
+	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -26,44 +32,130 @@ func (f *storeFlag) oneHost() bool {
 	return err == nil && e.oneHost
 }
 
-// tracer finds the processes of ids for commands that show them beside other
-// things. A nil *tracer, for no registry, finds none.
+// A tracer waits at most patience for the store before it goes on without the process of an id,
+// and probeWait while the store fails. It gives up a request after askFor.
+const (
+	patience  = 2 * time.Second
+	probeWait = 200 * time.Millisecond
+	askFor    = 10 * time.Second
+)
+
+// tracer finds the processes of ids for commands that show them beside other things. While the
+// store fails or does not exist, it finds none, and asks again after pauses that grow from a
+// second to a minute: a command that follows a log does not wait for the store, and shows the
+// processes again when the store answers. Any number of goroutines may share a tracer.
 type tracer struct {
 	*registry.Tracer
 	store store.Store
+	where *storeFlag
+
+	mu       sync.Mutex
+	calls    singleflight.Group // so that one request runs at a time
+	again    time.Time          // when to ask again; zero if the store answered the last request
+	pause    backoff.Backoff
+	reported bool  // whether the present failure was reported
+	failed   error // errReported after a failure was reported
 }
 
-// openTracer opens the registry, and returns nil if there is none: the file of OID_STORE, or
-// that of the default, may not exist yet. A store that --store names must be there.
+// openTracer opens the registry. The file of OID_STORE, or that of the default, may not exist
+// yet. A store that --store names must be there.
 func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
-	s, err := f.openToRead(ctx)
-	switch {
-	case f.url == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDataFolder)):
-		return nil, nil
-	case err != nil:
+	opening, stop := context.WithTimeout(ctx, askFor)
+	defer stop()
+	s, err := f.openToRead(opening)
+	if f.mayBeMissing(err) {
+		s, err = store.OpenLater(f.openToRead), nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	return &tracer{registry.NewTracer(f.registry(s)), s}, nil
+	t := &tracer{where: f, pause: backoff.Backoff{First: time.Second, Max: time.Minute}}
+	t.use(s)
+	return t, nil
 }
 
-// Close closes the store.
+func (t *tracer) use(s store.Store) { t.Tracer, t.store = registry.NewTracer(t.where.registry(s)), s }
+
+// Close closes the store. If the store has failed before, Close returns errReported.
 func (t *tracer) Close() error {
 	if t == nil {
 		return nil
 	}
-	return t.store.Close()
+	return cmp.Or(t.failed, t.store.Close())
 }
 
-// trace returns the trace of id, or nil if there is no registry.
-func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, error) {
+// mayBeMissing reports whether err means that the store does not exist, and no flag named it.
+func (f *storeFlag) mayBeMissing(err error) bool {
+	return f.url == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDataFolder))
+}
+
+// trace returns the trace of id, or nil while the store fails or does not exist. It reports on std
+// when the store begins to fail, and when the store answers again.
+func (t *tracer) trace(ctx context.Context, std streams, id objectid.ID) *registry.Trace {
 	if t == nil {
-		return nil, nil
+		return nil
 	}
-	found, err := t.Trace(ctx, id)
-	if err != nil {
-		return nil, err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !time.Now().Before(t.again) {
+		wait := patience
+		if !t.again.IsZero() {
+			wait = probeWait
+		}
+		asked := t.calls.DoChan("", func() (any, error) {
+			ctx, stop := context.WithTimeout(ctx, askFor)
+			defer stop()
+			return t.Trace(ctx, id)
+		})
+		select {
+		case answer := <-asked:
+			t.learn(ctx, std, answer.Err)
+			if found := answer.Val.(registry.Trace); answer.Err != nil { // open the store again: its file may be another one by now
+				go t.store.Close()
+				t.use(store.OpenLater(t.where.openToRead))
+			} else if found.ID == id { // and not the answer to an earlier request
+				return &found
+			}
+		case <-time.After(wait):
+			t.learn(ctx, std, fmt.Errorf("the store has not answered for %v", wait))
+		}
 	}
-	return &found, nil
+	return nil
+}
+
+// learn reports a failure of the store and its end, and plans the next request.
+func (t *tracer) learn(ctx context.Context, std streams, err error) {
+	switch {
+	case err == nil && t.reported:
+		std.warn("the store answers again; processes are shown")
+		fallthrough
+	case err == nil:
+		t.again, t.reported = time.Time{}, false
+		t.pause.Reset()
+		return
+	case ctx.Err() != nil:
+		t.failed = cmp.Or(t.failed, context.Cause(ctx))
+	case !t.reported && !t.where.mayBeMissing(err):
+		std.warn("processes are not shown until the store answers: %v", err)
+		t.reported, t.failed = true, errReported
+	}
+	t.again = time.Now().Add(t.pause.Next())
+}
+
+// traceAgain returns the trace of id. If the input may grow, as a log that is followed, and the
+// store is away, traceAgain reports that and asks again, so that no id is left out.
+func traceAgain(ctx context.Context, std streams, tracer *registry.Tracer, id objectid.ID, mayGrow bool) (registry.Trace, error) {
+	for pause := (backoff.Backoff{First: time.Second, Max: time.Minute}); ; {
+		found, err := tracer.Trace(ctx, id)
+		if err == nil || !mayGrow || !failure.Of(err).Retry() {
+			return found, err
+		}
+		wait := pause.Next().Round(time.Second / 10)
+		std.warn("%v: %v; asking again in %v", id, err, wait)
+		if err := backoff.Sleep(ctx, wait); err != nil {
+			return found, err
+		}
+	}
 }
 
 // processLine returns the process of a trace on one line, or its host and pid, or the
@@ -90,28 +182,20 @@ func claimedBy(t *registry.Trace) string {
 	return ""
 }
 
-// namer returns a function that returns the process of an id, or "", and one that
-// returns its first error. A process is named as the registry knows it or, without one, by
-// this host and its pid if the id has them in the classic layout.
-func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
-	var failure error
-	failed = func() error { return failure }
+// namer returns a function that returns the process of an id, or "". A process is named as the
+// registry knows it or, if it does not, by this host and its pid if the id has them in the classic
+// layout.
+func (t *tracer) namer(ctx context.Context, std streams) func(objectid.ID) string {
 	host, err := os.Hostname()
-	here := func(id objectid.ID) string {
-		if machine, pid := classic.Split(id); err == nil && machine == classic.Machine(host) {
-			return fmt.Sprintf("host %s, pid %d", phrase.Shown(host), pid)
-		}
-		return ""
-	}
 	return func(id objectid.ID) string {
-		found, err := t.trace(ctx, id)
-		failure = cmp.Or(failure, err)
+		found := t.trace(ctx, std, id)
+		machine, pid := classic.Split(id)
 		switch {
-		case found == nil:
-			return here(id)
-		case found.Verdict == registry.Conflict, found.Verdict == registry.Collision:
+		case found == nil && err == nil && machine == classic.Machine(host):
+			return fmt.Sprintf("host %s, pid %d", phrase.Shown(host), pid)
+		case found != nil && (found.Verdict == registry.Conflict || found.Verdict == registry.Collision):
 			return ""
 		}
 		return processLine(found)
-	}, failed
+	}
 }

@@ -1,18 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// Without a store no process is shown, and no file is created; with one, the process of
-// the id is.
+// Without a store no process is shown, and no file is created. When the store exists, the process
+// of the id is shown.
 func TestTracer(t *testing.T) {
 	t.Setenv("OID_STORE", "")
 	home := t.TempDir()
@@ -20,15 +22,14 @@ func TestTracer(t *testing.T) {
 		t.Setenv(name, home)
 	}
 	var where storeFlag
-	none, err := where.openTracer(t.Context())
-	if err != nil || none != nil {
-		t.Fatalf("without a registry: %v, %v, want nil", none, err)
+	var errs bytes.Buffer
+	std := streams{err: &errs}
+	tracer, err := where.openTracer(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if found, err := none.trace(t.Context(), objectid.New()); found != nil || err != nil {
-		t.Errorf("no registry shows %v, %v", found, err)
-	}
-	if err := none.Close(); err != nil {
-		t.Error(err)
+	if found := tracer.trace(t.Context(), std, objectid.New()); found != nil {
+		t.Errorf("no registry shows %v", found)
 	}
 	path, err := defaultStore()
 	if err != nil {
@@ -53,21 +54,24 @@ func TestTracer(t *testing.T) {
 	if err := member.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
-	tracer, err := where.openTracer(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	tracer.again = time.Now() // the pause is over
+	want := "shop " + member.GPID().String() + " (ended)"
+	if found := processLine(tracer.trace(t.Context(), std, id)); found != want {
+		t.Errorf("process = %q, want %s", found, want)
 	}
-	defer tracer.Close()
-	found, err := tracer.trace(t.Context(), id)
-	if want := "shop " + member.GPID().String() + " (ended)"; err != nil || processLine(found) != want {
-		t.Errorf("process = %q, %v, want %s", processLine(found), err, want)
-	}
-	if found, err := tracer.trace(t.Context(), objectid.New()); err != nil || processLine(found) != "" {
-		t.Errorf("process of an id of no registered process = %q, %v", processLine(found), err)
+	if found := tracer.trace(t.Context(), std, objectid.New()); found == nil || processLine(found) != "" {
+		t.Errorf("process of an id of no registered process = %v", found)
 	}
 	early := objectid.MinAt(id.Time().AddDate(-1, 0, 0))
 	copy(early[4:], id[4:])
-	if found, err := tracer.trace(t.Context(), early); err != nil || !strings.HasPrefix(processLine(found), "conflict: created ") {
-		t.Errorf("process of an id from a year before = %q, %v", processLine(found), err)
+	if found := processLine(tracer.trace(t.Context(), std, early)); !strings.HasPrefix(found, "conflict: created ") {
+		t.Errorf("process of an id from a year before = %q", found)
+	}
+	if err := tracer.Close(); err != nil || errs.Len() > 0 {
+		t.Errorf("Close() = %v; reported %q", err, errs.String())
+	}
+	tracer = nil
+	if tracer.trace(t.Context(), std, id) != nil || tracer.Close() != nil {
+		t.Error("a nil tracer fails")
 	}
 }

@@ -49,9 +49,9 @@ func newTraceCommand(std streams) *cobra.Command {
 			return using(ctx, where.openToRead, func(s store.Store) error {
 				r := where.registry(s)
 				tracer := registry.NewTracer(r)
-				between, unknown := "", false
+				between, unknown, mayGrow := "", false, len(args) == 0 && !isRegular(std.in)
 				err := input.objectIDs(ctx, std, args, func(id objectid.ID) error {
-					t, err := tracer.Trace(ctx, id)
+					t, err := traceAgain(ctx, std, tracer, id, mayGrow)
 					if err != nil {
 						return err
 					}
