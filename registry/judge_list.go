@@ -25,14 +25,17 @@ type Query struct {
 	States []State
 	// Name and Host must match exactly.
 	Name, Host string
-	// Labels selects processes that have all of these labels. They may have others too.
+	// Labels selects processes that have all of these labels. They may have others too. A name
+	// may also be that of a field, see [Process.Attribute].
 	Labels map[string]string
 	// Addr is the ip:port of the process's GPID.
 	Addr netip.AddrPort
 	// GPID selects the process with this gpid, which is one run of a program.
 	GPID gpid.GPID
 	// Search selects processes that contain this text in their name, host, GPID, version,
-	// process value or a label. Upper and lower case do not matter.
+	// process value or a label. A label is name=value, and the name may also be that of a
+	// field, see [Process.Attribute]. Upper and lower case do not matter. A UUID selects the
+	// process with this service.instance.id.
 	Search string
 
 	// Limit is the largest number of processes of a page. Default: 100.
@@ -87,7 +90,7 @@ func (q *Query) sources() []byte {
 // selects reports whether p matches q, except for the state.
 func (q *Query) selects(p *Process) bool {
 	for name, value := range q.Labels {
-		if has, ok := p.Labels[name]; !ok || has != value {
+		if has, ok := p.Attribute(name); !ok || has != value {
 			return false
 		}
 	}
@@ -99,8 +102,13 @@ func (q *Query) selects(p *Process) bool {
 // case.
 func (p *Process) mentions(text string) bool {
 	contains := func(t string) bool { return strings.Contains(strings.ToLower(t), text) }
-	if contains(p.Name) || contains(p.Host) || contains(p.GPID.String()) || contains(p.Version) || contains(p.Value) {
+	if contains(p.Name) || contains(p.Host) || contains(p.GPID.String()) || contains(p.Version) || contains(p.Value) || len(text) == 36 && text == p.InstanceID() {
 		return true
+	}
+	if name, _, ok := strings.Cut(text, "="); ok {
+		if value, ok := p.Attribute(name); ok && contains(name+"="+value) {
+			return true
+		}
 	}
 	for name, value := range p.Labels {
 		if contains(name + "=" + value) {

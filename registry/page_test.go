@@ -238,9 +238,50 @@ func TestSearch(t *testing.T) {
 	for text, want := range map[string]int{
 		"billing": 1, "ILL": 1, "web-3": 1, "v9.": 1, "zone=east": 1, "ONE=EA": 1, "10.9.8.7:8080": 1, ":4711": 1, strings.ToUpper(p.Value): 1,
 		"billings": 0, "zone:east": 0, "alive": 0,
+		"service.name=bill": 1, "service.version=v9": 1, "host.name=web": 1, p.GPID.InstanceID(): 1, strings.ToUpper(p.GPID.InstanceID()): 1, "service.instance.id=" + p.GPID.InstanceID(): 1,
+		"service.name": 0, "service.name=web": 0, "service.namespace=bill": 0, p.GPID.InstanceID()[:8]: 0, // short hexadecimal texts would match many
 	} {
 		if page, err := r.List(t.Context(), registry.Query{Search: text}); err != nil || len(page.Processes) != want {
 			t.Errorf("%q: %d processes, %v, want %d", text, len(page.Processes), err, want)
+		}
+	}
+}
+
+// A label of a query is a label of the process or, without one, a field that has the meaning of
+// its name.
+func TestQueryByAttributes(t *testing.T) {
+	r := registry.New(newStore(t), nil)
+	register := func(pid int, o registry.RemoteOptions) registry.Process {
+		t.Helper()
+		p, err := r.RegisterRemote(t.Context(), remote(t, pid), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	shop := register(1, registry.RemoteOptions{Name: "shop", Version: "1.4.2", Host: "vm-3", Labels: map[string]string{"k8s.pod.name": "shop-1", "zone": ""}})
+	cart := register(2, registry.RemoteOptions{Name: "cart", Host: "cart-1", Labels: map[string]string{"host.name": "vm-3", "service.name": "other", "service.instance.id": "cart-1"}})
+	for _, c := range []struct {
+		labels map[string]string
+		want   string // the names of the processes
+	}{
+		{map[string]string{"k8s.pod.name": "shop-1"}, "[shop]"},
+		{map[string]string{"service.name": "shop"}, "[shop]"},
+		{map[string]string{"service.name": "shop", "service.version": "1.4.2"}, "[shop]"},
+		{map[string]string{"service.name": "shop", "service.version": "1.4.3"}, "[]"},
+		{map[string]string{"service.name": "other"}, "[cart]"}, // its label wins
+		{map[string]string{"service.name": "cart"}, "[]"},
+		{map[string]string{"host.name": "vm-3"}, "[shop cart]"},
+		{map[string]string{"host.name": "cart-1"}, "[]"},
+		{map[string]string{"service.instance.id": shop.GPID.InstanceID()}, "[shop]"},
+		{map[string]string{"service.instance.id": "cart-1"}, "[cart]"},
+		{map[string]string{"service.instance.id": cart.GPID.InstanceID()}, "[]"},
+		{map[string]string{"zone": ""}, "[shop]"},
+		{map[string]string{"service.version": ""}, "[]"},
+		{map[string]string{"Name": "shop"}, "[]"},
+	} {
+		if got := fmt.Sprint(pages(t, r, registry.Query{Labels: c.labels, Limit: 10})); got != c.want {
+			t.Errorf("%q: %s, want %s", c.labels, got, c.want)
 		}
 	}
 }

@@ -271,6 +271,26 @@ func (p *Process) InstanceID() string {
 	return p.GPID.InstanceID()
 }
 
+// Attribute returns what p says of itself under the name of an attribute of OpenTelemetry: its
+// label of this name or, without one, the field that means the same. These are Name for
+// service.name, Version for service.version, Host for host.name, and the result of
+// [Process.InstanceID] for service.instance.id. ok reports whether anything is known; only a
+// label can be known and empty.
+func (p *Process) Attribute(name string) (value string, ok bool) {
+	switch value, ok = p.Labels[name]; {
+	case ok:
+	case name == "service.name":
+		value = p.Name
+	case name == "service.version":
+		value = p.Version
+	case name == "host.name":
+		value = p.Host
+	case name == "service.instance.id":
+		value = p.InstanceID()
+	}
+	return value, ok || value != ""
+}
+
 // values returns the process values of p, each once.
 func (p *Process) values() []string {
 	var values []string

@@ -76,6 +76,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	trace := towire.Trace(found)
+	trace.Links = s.links.Of(&found)
 	if trace.Classic != nil { // the registry knows the host in the id, which makes a reading likelier
 		o.Hosts = []string{trace.Classic.Host}
 		if report, err := inspect.Inspect(id, o); err == nil {

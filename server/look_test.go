@@ -25,7 +25,7 @@ import (
 func furnish(t *testing.T, r *running) map[string]string {
 	t.Helper()
 	shop := decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(
-		`{"name":"shop","address":"10.0.0.7:8080","pid":4711,"started":%q,"version":"1.4.2","labels":{"team":"orders"},"interval_seconds":60}`,
+		`{"name":"shop","address":"10.0.0.7:8080","pid":4711,"started":%q,"version":"1.4.2","host":"node-3","labels":{"team":"orders","k8s.deployment.name":"shop","k8s.pod.name":"shop-7d4b9cf6d5-x2xkp","k8s.namespace.name":"prod","k8s.node.name":"node-3"},"interval_seconds":60}`,
 		time.Now().Add(-26*time.Hour).Format(time.RFC3339))), 201)
 	beat := memberPath(shop.Member) + "/heartbeats"
 	for i := range 40 {
@@ -137,7 +137,9 @@ func (b *tab) look(name string) {
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	axe := testenv.Axe(t)
-	r := serve(t, server.Options{Version: "v1.0.0", StoreName: "PostgreSQL", OpenLocks: withLocks(t, "nightly-report", "import")})
+	r := serve(t, server.Options{Version: "v1.0.0", StoreName: "PostgreSQL", OpenLocks: withLocks(t, "nightly-report", "import"), Links: []string{
+		"logs=https://logs.example/?pod={k8s.pod.name}&from={from:ms}&to={to:ms}", "traces=https://traces.example/?q={cloud.region}",
+	}})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")
 	for name, address := range views {

@@ -60,6 +60,11 @@ type Options struct {
 	// TLS configures TLS. If it is nil, the server serves without TLS.
 	TLS *tls.Config
 
+	// Links are templates of the form NAME=URL, from which the page and the API make the links
+	// for an id, such as to the logs of its process. The help of "oid trace" says which
+	// placeholders a URL may have. Default: no links.
+	Links []string
+
 	// Limits bound what clients may use, such as connections and memory.
 	Limits Limits
 	// Drain is how long the server keeps serving after the context of Serve is done.

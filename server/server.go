@@ -60,6 +60,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/server/internal/door"
 	"github.com/oidkit/oid/server/internal/page"
 )
@@ -77,6 +78,7 @@ type Server struct {
 	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
+	links     towire.Links
 }
 
 // New returns a server that does not serve yet. A nil o means the zero Options. The
@@ -92,6 +94,9 @@ func New(o *Options) (*Server, error) {
 		metrics: newMetrics(),
 		mux:     http.NewServeMux(),
 		rows:    map[string]*route{},
+	}
+	if s.links, err = towire.ParseLinks(opts.Links); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.door, err = door.New(&door.Options{
 		Tokens:  each.Of(opts.Tokens, func(t Token) door.Token { return door.Token(t) }),

@@ -50,15 +50,19 @@ func known(n float64, text func(float64) string) string {
 
 // writeTable writes rows with their cells in columns, two blanks apart. The widths are
 // those of a terminal, where a Chinese character takes two columns; text/tabwriter
-// counts it as one.
-func writeTable(w io.Writer, rows [][]string) error {
+// counts it as one. A cell of a column in widest is shortened to that width. The rows are
+// changed.
+func writeTable(w io.Writer, rows [][]string, widest map[int]int) error {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+			if most := widest[i]; most > 0 {
+				row[i] = shorten(cell, most)
+			}
+			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
 		}
 	}
 	var text strings.Builder
@@ -72,4 +76,22 @@ func writeTable(w io.Writer, rows [][]string) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// shorten returns text in at most this many columns of a terminal. It leaves out the middle,
+// because the pods of a deployment differ at the end of their names.
+func shorten(text string, most int) string {
+	if uniseg.StringWidth(text) <= most {
+		return text
+	}
+	r := []rune(text)
+	if len(r) > 2*most { // so that a long text takes no longer
+		r = append(r[:most:most], r[len(r)-most:]...)
+	}
+	gap := len(r) / 2
+	for uniseg.StringWidth(string(r)) >= most {
+		gap = (len(r) - 1) / 2
+		r = slices.Delete(r, gap, gap+1)
+	}
+	return string(r[:gap]) + "…" + string(r[gap:])
 }

@@ -103,6 +103,14 @@ var unchecked = map[string]string{
 	"lock/redislock/internal/model/README.md: sh: cd lock/redislock/internal/model":              "takes minutes; the test of lock/redislock/internal/model runs it",
 	"docs/how-to/after-a-snapshot.md: sh: chmod a+r /dev/vmclock0":                               "needs a virtual machine with the device",
 	"docs/how-to/after-a-snapshot.md: console: $ cd oid/examples/verify && go build -o verify .": "needs CRIU: TestVerifyAdapters",
+
+	"docs/how-to/from-an-id-to-the-logs.md: sh: oid serve --link 'logs=https://logs.example/search?pod={k8s.pod.name}&from={from:ms}&to={to:ms}'": "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='logs=https://logs.example/search?pod={k8s.pod.name}&from={from:ms}&to={to:ms}'": "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='logs=https://grafana.example/explore?schemaVersion=1&orgId=1&panes={\"oid\":{\"datasource\":\"loki\",\"queries\":[{\"refId\":\"A\",\"datasource\":{\"type\":\"loki\",\"uid\":\"loki\"},\"expr\":\"{service_name=\\\"{service.name}\\\"}|k8s_pod_name=\\\"{k8s.pod.name}\\\"\"}],\"range\":{\"from\":\"{from:ms}\",\"to\":\"{to:ms}\"}}}'":                    "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='traces=https://grafana.example/explore?schemaVersion=1&orgId=1&panes={\"oid\":{\"datasource\":\"tempo\",\"queries\":[{\"refId\":\"A\",\"datasource\":{\"type\":\"tempo\",\"uid\":\"tempo\"},\"queryType\":\"traceql\",\"query\":\"{resource.service.instance.id=\\\"{service.instance.id}\\\"}\"}],\"range\":{\"from\":\"{from:ms}\",\"to\":\"{to:ms}\"}}}'": "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS=\"logs=https://kibana.example/app/discover#/?_g=(time:(from:'{from}',to:'{to}'))&_a=(query:(language:kuery,query:'kubernetes.pod.name:%22{k8s.pod.name}%22'))\"":                                                                                                                                                                                              "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='logs=https://app.datadoghq.com/logs?query=service:{service.name}%20pod_name:{k8s.pod.name}&from_ts={from:ms}&to_ts={to:ms}&live=false'":                                                                                                                                                                                                                      "TestLinksOfThePage runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: oid ps --all --label k8s.pod.name=shop-7d4b9cf6d5-x2xkp": "TestLinksOfThePage runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.

@@ -45,7 +45,7 @@ func TestMembersWithOneGPID(t *testing.T) {
 	}
 	list := oid(t, "", "ps")
 	for i, p := range pods {
-		name := fmt.Sprintf("%v (%s, member %s)", g, p.Host, p.Key())
+		name := fmt.Sprintf("%v (member %s)", g, p.Key())
 		if !strings.Contains(list.out, name) {
 			t.Errorf("ps lacks %s:\n%s%s", name, list.out, list.err)
 		}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ import (
 // listing has the flags of oid ps.
 type listing struct {
 	all    bool
+	wide   bool
 	at     string
 	name   string
 	host   string
@@ -44,7 +47,9 @@ States:
 A "!" after the state means that another live process has the same process value, so
 that their ids can collide.
 
-CPU is the average number of processors in use since the process started.`
+CPU is the average number of processors in use since the process started. A
+terminal shows long names without their middle, unless --wide is set. --label also takes
+service.name, service.version, host.name and service.instance.id.`
 
 func newPsCommand(std streams) *cobra.Command {
 	var (
@@ -57,6 +62,7 @@ func newPsCommand(std streams) *cobra.Command {
 		Long:  psHelp,
 		Example: `  oid ps
   oid ps --all --name shop
+  oid ps --all --label k8s.pod.name=shop-7d4b9c-x2x
   oid ps --at 10.0.0.7:8080`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -73,6 +79,7 @@ func newPsCommand(std streams) *cobra.Command {
 	where.addFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&l.all, "all", "a", false, "also list processes that are dead or ended")
+	f.BoolVarP(&l.wide, "wide", "w", false, "do not shorten long names")
 	f.StringVar(&l.at, "at", "", "list all runs at this `ADDRESS`, ip:port")
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on this `HOST`")
@@ -119,7 +126,7 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	for i, p := range found {
 		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
 			if i == 0 {
-				table = append(table, []string{"STATE", "NAME", "GPID", "HOST", "VALUE", "STARTED", "UP", "HEARTBEAT", "CPU", "MEMORY", "FILES", "THREADS"})
+				table = append(table, []string{"STATE", "NAME", "GPID", "POD OR HOST", "VALUE", "STARTED", "UP", "HEARTBEAT", "CPU", "MEMORY", "FILES", "THREADS"})
 			}
 			table = append(table, processRow(p, names[i], l.zone.now()))
 			return nil
@@ -128,7 +135,11 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 			return err
 		}
 	}
-	if err := writeTable(std.out, table); err != nil {
+	var widest map[int]int
+	if isTerminal(std.out) && !l.wide {
+		widest = map[int]int{1: widestName, 3: widestName}
+	}
+	if err := writeTable(std.out, table, widest); err != nil {
 		return err
 	}
 	if len(found) > 0 || bool(l.asJSON) {
@@ -137,8 +148,34 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	empty, err := warnIfEmpty(ctx, std, r)
 	if err == nil && !empty {
 		std.warn("no process matches; to list all recorded processes, run: oid ps --all")
+		err = warnOfLabels(ctx, std, r, q.Labels)
 	}
 	return err
+}
+
+// widestName is the width to which names are shortened at a terminal.
+const widestName = 30
+
+// warnOfLabels warns of names that no process of r has as a label: they may be mistyped.
+func warnOfLabels(ctx context.Context, std streams, r *registry.Registry, asked map[string]string) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	missing, names := maps.Clone(asked), map[string]bool{}
+	for p, err := range r.All(ctx, registry.Query{}) {
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(missing, func(name, _ string) bool { _, ok := p.Attribute(name); return ok })
+		for name := range p.Labels {
+			names[name] = true
+		}
+	}
+	all := slices.Sorted(maps.Keys(names))
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		std.warn("no recorded process has a label %s%s", name, cmp.Or(didYouMean(name, all, ""), "; labels on record: "+strings.Join(all, ", ")))
+	}
+	return nil
 }
 
 // processRow returns the row of the table for p, with times in the time zone of now.
@@ -154,7 +191,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 	load, started := p.Last.Load, p.GPID.Start()
 	processors := registry.CPUUsed(&registry.Sample{Time: started}, &registry.Sample{Time: p.Last.Time, Load: load})
 	return []string{
-		state, phrase.Shown(p.Name), phrase.Shown(name), phrase.Shown(p.Host), p.Value,
+		state, phrase.Shown(strings.TrimSpace(p.Name + " " + p.Version)), phrase.Shown(name), phrase.Shown(cmp.Or(p.Labels["k8s.pod.name"], p.Host)), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}

@@ -94,6 +94,7 @@ func newServeCommand(std streams) *cobra.Command {
 	addLimits(f, &v.options.Limits)
 	v.where.addFlag(cmd)
 	v.held.addFlag(cmd)
+	addLinks(cmd, &v.options.Links)
 	return cmd
 }
 

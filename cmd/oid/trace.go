@@ -3,15 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/platform"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
 
@@ -28,6 +31,13 @@ Verdicts:
   conflict   recorded processes have the process value, but it is proven that none
              of them had it when the id was created
   collision  several recorded processes may have created the id
+
+With --link the command prints links to other programs, such as logs=https://logs.example/?pod=
+{k8s.pod.name}&from={from:ms}&to={to:ms}. A placeholder is an attribute or a label by which the
+process describes itself; id, gpid or pid; or a time: {time} is that of the id, {from} and {to} are
+five minutes before and after it, {time-1h} an hour before; with :s, :ms, :us or :ns they are
+numbers of these units since 1970. If a value is not known, the command prints what is missing.
+
 Exit code 1 means that part of the input is not an ObjectId; the command still shows
 all ObjectIds.`
 
@@ -37,6 +47,7 @@ func newTraceCommand(std streams) *cobra.Command {
 		asJSON jsonFlag
 		input  pasting
 		zone   zone
+		links  []string
 	)
 	cmd := &cobra.Command{
 		Use:   "trace [ID...]",
@@ -46,6 +57,10 @@ func newTraceCommand(std streams) *cobra.Command {
   oid trace --grep --json < app.log | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
+			templates, err := towire.ParseLinks(links)
+			if err != nil {
+				return usageError{err}
+			}
 			return using(ctx, where.openToRead, func(s store.Store) error {
 				r := where.registry(s)
 				tracer := registry.NewTracer(r)
@@ -56,9 +71,11 @@ func newTraceCommand(std streams) *cobra.Command {
 						return err
 					}
 					unknown = unknown || t.Verdict == registry.Unknown
-					text := textf("%s%s", between, traceText(t, &zone))
+					out := towire.Trace(t)
+					out.Links = templates.Of(&t)
+					text := textf("%s%s", between, traceText(t, out.Links, &zone))
 					between = "\n"
-					return asJSON.emit(std.out, towire.Trace(t), text)
+					return asJSON.emit(std.out, out, text)
 				})
 				if unknown {
 					_, failed := warnIfEmpty(ctx, std, r)
@@ -72,11 +89,19 @@ func newTraceCommand(std streams) *cobra.Command {
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	zone.addFlag(cmd)
+	addLinks(cmd, &links)
 	return cmd
 }
 
+// addLinks adds the flag --link, whose default is in OID_LINKS: templates with blanks or line
+// breaks between them.
+func addLinks(cmd *cobra.Command, links *[]string) {
+	cmd.Flags().StringArrayVar(links, "link", strings.Fields(os.Getenv("OID_LINKS")), "make a link for each id from this template, `NAME=URL`; may be repeated (default OID_LINKS)")
+	cmd.Flags().Lookup("link").DefValue = "[]" // help does not depend on the environment
+}
+
 // traceText formats a trace for people.
-func traceText(t registry.Trace, z *zone) string {
+func traceText(t registry.Trace, links []wire.Link, z *zone) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-9s %s\n", label, phrase.Shown(fmt.Sprintf(format, args...)))
@@ -89,7 +114,15 @@ func traceText(t registry.Trace, z *zone) string {
 	names := towire.Names(t.Processes)
 	for i, p := range t.Processes {
 		line("process", "%s%s", claimedBy(&t), strings.TrimSpace(p.Name+" "+p.Version))
-		line("", "%s", names[i])
+		label, gpid := "it says", ""
+		for _, f := range platform.Facts(p.Labels) {
+			line(label, "%s %s", f.Word, f.Value)
+			label, gpid = "", "gpid"
+		}
+		line(gpid, "%s", names[i])
+		if id := p.InstanceID(); id != "" {
+			line("instance", "%s", id)
+		}
 		if where := strings.TrimSpace(p.Host + " " + p.Executable); where != "" {
 			line("on", "%s", where)
 		}
@@ -104,6 +137,12 @@ func traceText(t registry.Trace, z *zone) string {
 		if load := loadText(near.Load, t.CPU); load != "" {
 			line("load", "%s (sampled %s)", load, sampleOffset(near.Time.Sub(t.ID.Time())))
 		}
+	}
+	for _, l := range links {
+		if l.Problem != "" {
+			l.URL = "no link, because " + l.Problem
+		}
+		line("link", "%s: %s", l.Name, l.URL)
 	}
 	return b.String()
 }

@@ -19,7 +19,7 @@ import (
 // Process converts s.
 func Process(s registry.Status) wire.Process {
 	out := wire.Process{
-		Member: string(s.Key()), GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels,
+		Member: string(s.Key()), GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels, InstanceID: s.InstanceID(),
 		State: string(s.State), Reason: s.Reason, Presumed: s.Presumed,
 		ProcessValue: s.Value, Remote: s.Remote, Rivals: GPIDs(s.Rivals),
 		IDsFrom: s.From, IDsConfirmedFrom: s.Confirmed, IDsUntil: s.Until,
@@ -71,7 +71,7 @@ func Processes(all []registry.Status) []wire.Process {
 }
 
 // Names returns the GPID of each process, for people. If several have the same GPID, their
-// host and member key follow it.
+// member key follows it.
 func Names(all []registry.Status) []string {
 	times := map[gpid.GPID]int{}
 	for _, s := range all {
@@ -79,7 +79,7 @@ func Names(all []registry.Status) []string {
 	}
 	return each.Of(all, func(s registry.Status) string {
 		if times[s.GPID] > 1 {
-			return fmt.Sprintf("%v (%s, member %s)", s.GPID, cmp.Or(s.Host, "host not known"), s.Key())
+			return fmt.Sprintf("%v (member %s)", s.GPID, s.Key())
 		}
 		return s.GPID.String()
 	})

@@ -103,6 +103,7 @@ type Process struct {
 	Executable string            `json:"executable,omitempty" doc:"Path of the program that the process runs."`
 	Version    string            `json:"version,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
+	InstanceID string            `json:"instance_id,omitempty" example:"007765ba-458a-5bc3-bd96-ad92fa9841e5" doc:"Value of OpenTelemetry's attribute service.instance.id: what the process says or, for a process that registered, what is made of its GPID. Absent if it is not known."`
 
 	State     string `json:"state" enum:"alive,late,dead,ended"`
 	Reason    string `json:"reason" doc:"Why the process is in this state."`
@@ -213,6 +214,16 @@ type Trace struct {
 	Before     *Sample  `json:"before,omitempty" doc:"The last load sample before the creation time; absent if there is none."`
 	After      *Sample  `json:"after,omitempty" doc:"The first load sample after the creation time; absent if there is none."`
 	Processors *float64 `json:"processors,omitempty" doc:"Average number of processors in use around the creation time."`
+
+	Links []Link `json:"links,omitempty" doc:"The links that the operator has configured."`
+}
+
+// Link leads from an id to another program, such as to the logs of its process. It is made from
+// a template of the operator and from what the process says of itself.
+type Link struct {
+	Name    string `json:"name" example:"logs"`
+	URL     string `json:"url,omitempty" doc:"Absent if there is no link."`
+	Problem string `json:"problem,omitempty" doc:"Why there is no link. Absent if there is one."`
 }
 
 // Classic is the host and the pid in an id of the classic layout.

@@ -9,6 +9,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/platform"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
@@ -198,15 +199,31 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 				return g.Group{g.Text(" "), processLink(s, &p), g.Text(" "), state(p.State)}
 			}), soften(" · "+t.Reason)),
 			says("Load then", "", soften("cannot be told without the process")),
+			linksNode(t.Links),
 		}
 	}
 	p := &t.Processes[0]
+	facts := platform.Facts(p.Labels)
 	return g.Group{
-		says("Process", p.GPID, h.Span(h.Class("made"), claimedBy(t), processLink(s, p), g.If(p.Host != "", g.Text(" on "+phrase.Shown(p.Host)))),
-			g.Text(" "), verdict(certainty(t)), h.Span(h.Class("soft id"), g.Text(" "+p.GPID)), soften(" · "+t.Reason)),
+		says("Process", p.GPID, h.Span(h.Class("made"), claimedBy(t), processLink(s, p), g.Text(phrase.Shown(" "+p.Version)), g.If(p.Host != "", g.Text(" on "+phrase.Shown(p.Host)))),
+			g.Text(" "), verdict(certainty(t)), h.Span(h.Class("soft id"), g.Text(" "+p.GPID)), soften(" · "+t.Reason), g.If(p.InstanceID != "", h.Span(h.Class("soft id"), g.Text(" · instance "+p.InstanceID)))),
+		g.If(len(facts) > 0, says("It says", "", h.Span(h.Class("load"), g.Map(facts, func(f platform.Fact) g.Node {
+			return h.Span(soften(f.Word+" "), g.Text(phrase.Shown(f.Value)))
+		})))),
 		says("Its state", "", state(p.State), soften(" "+p.Reason)),
 		says("Load then", "", loadThen(in)),
+		linksNode(t.Links),
 	}
+}
+
+// linksNode shows the links of the operator, and why some of them cannot be made.
+func linksNode(all []wire.Link) g.Node {
+	return g.If(len(all) > 0, says("Links", "", h.Span(h.Class("presets"), g.Map(all, func(l wire.Link) g.Node {
+		if l.Problem != "" {
+			return soften(l.Name + ": no link, because " + phrase.Shown(l.Problem))
+		}
+		return h.A(h.Class("chip"), h.Href(l.URL), h.Rel("noreferrer"), g.Text(l.Name))
+	}))))
 }
 
 func soften(text string) g.Node { return h.Span(h.Class("soft"), g.Text(text)) }

@@ -15,6 +15,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/platform"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
@@ -61,7 +62,7 @@ func (s *Site) nextPage(href string) g.Node {
 
 func (s *Site) processTable(v *Processes) g.Node {
 	if len(v.Rows) == 0 {
-		return g.Group{soft(g.Text("0 alive"), s.nextPage(v.Next)), h.P(g.Text("No processes."))}
+		return g.Group{soft(g.Text("0 alive"), s.nextPage(v.Next)), h.P(g.Text("No processes. To search for a label, enter NAME=VALUE, such as k8s.pod.name=shop-7d4b9c-x2x."))}
 	}
 	alive := int64(0)
 	for i := range v.Rows {
@@ -80,7 +81,7 @@ func (s *Site) processTable(v *Processes) g.Node {
 func (s *Site) processRowNode(p ProcessRow) g.Node {
 	started := rfc3339(p.Started)
 	return h.Tr(
-		h.Td(processLink(s, &p.Process), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
+		h.Td(processLink(s, &p.Process), g.Text(phrase.Shown(" "+p.Version)), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
 			h.Br(), h.Span(h.Class("soft id"), g.Text(phrase.Shown(p.Identity)))),
 		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
 		h.Td(briefLoad(p.Load, p.Interval)),
@@ -121,6 +122,8 @@ func (s *Site) Process(v *Process) g.Node {
 			}
 		}),
 		h.Dl(h.Class("facts"),
+			optional("version", v.Version),
+			g.Map(platform.Facts(v.Labels), func(f platform.Fact) g.Node { return fact(f.Word, g.Text(phrase.Shown(f.Value))) }),
 			optional("host", v.Host),
 			fact("address", g.Text(v.Address.String())),
 			fact("pid", g.Text(strconv.Itoa(v.PID))),
@@ -128,7 +131,7 @@ func (s *Site) Process(v *Process) g.Node {
 			g.Iff(v.End != nil, func() g.Node { return fact("ended", timeNode(v.End.Time), g.Text(", "+v.End.Reason)) }),
 			fact("last heartbeat", timeNode(v.LastHeartbeat.Time), g.Textf(", number %d", v.LastHeartbeat.Number)),
 			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
-			optional("version", v.Version),
+			optional("service.instance.id", v.InstanceID),
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			g.Map(slices.Sorted(maps.Keys(v.Labels)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(v.Labels[name]))) })),
 		h.Div(h.ID("result"), h.Data("refresh", ""),
