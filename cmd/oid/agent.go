@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
@@ -31,6 +34,7 @@ type agentCommand struct {
 	server    string
 	tokenFile string
 	listen    string
+	metrics   string
 	unix      unixFlags
 	options   agent.Options
 	asJSON    jsonFlag
@@ -101,6 +105,7 @@ func newAgentCommand(std streams) *cobra.Command {
 	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket, or unix:PATH (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
 	a.unix.add(f, "0666")
 	f.StringVar(&a.options.State, "state", "", "`FILE` that lists the processes of the agent (default the path of the socket with .state appended)")
+	f.StringVar(&a.metrics, "metrics", "", "`ADDRESS` at which to serve /metrics for Prometheus, IP:PORT or unix:PATH (default none)")
 	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" in which to record processes, instead of --store")
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for --server")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "`TIME` between two heartbeats of a process")
@@ -133,6 +138,11 @@ func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	if a.metrics != "" {
+		if err := a.serveMetrics(ctx, std); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
 	std.warn("the agent listens on %s", l.Addr())
 	notify(ctx)
 	return agent.Serve(ctx, l, &a.options)
@@ -144,6 +154,9 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 		return errors.New("the agent needs Linux; on other systems a program records itself over HTTP, see docs/how-to/adopt.md")
 	}
 	err := a.unix.check()
+	if err == nil && a.metrics != "" {
+		err = checkAddress(cmd.Context(), "--metrics", &a.metrics)
+	}
 	if state := &a.options.State; err == nil && *state != "" {
 		*state, err = absolute("--state", *state, defaultSocket+".state")
 	}
@@ -185,6 +198,24 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 		sink.client.Token = tokens[0].Value // if the file cannot be read later
 	}
 	a.options.Open = func(context.Context) (agent.Sink, error) { return sink, nil }
+	return nil
+}
+
+// serveMetrics serves the metrics of the agent at the address of --metrics until ctx is done.
+func (a *agentCommand) serveMetrics(ctx context.Context, std streams) error {
+	l, err := listen(ctx, a.metrics, true, &a.unix) // systemd's socket is taken already
+	if err != nil {
+		return fmt.Errorf("--metrics: %w", err)
+	}
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.options.Metrics = r
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	s := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { s.Close() })
+	go func() { _ = s.Serve(l) }()
+	std.warn("metrics are served on %s", urlOf(l.Addr(), false))
 	return nil
 }
 

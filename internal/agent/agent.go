@@ -24,6 +24,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -43,6 +45,8 @@ type Options struct {
 	Listen func() (net.Listener, error)
 	// Interval is the time between two heartbeats of a process. Default: 10s.
 	Interval time.Duration
+	// Metrics gets the metrics of the agent. Default: none.
+	Metrics prometheus.Registerer
 	// Log receives warnings for the operator. Default: slog.Default().
 	Log *slog.Logger
 }

@@ -57,6 +57,7 @@ func (a *agent) measure(ctx context.Context) {
 func (a *agent) keep(m measured) {
 	a.queue = append(a.queue, m)
 	if m.p.queued++; len(a.queue) > maxQueue {
+		a.counts.dropped.Inc()
 		a.queue[0].p.queued--
 		a.queue = a.queue[1:]
 	}
@@ -158,6 +159,7 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 		for i, m := range batch {
 			switch err := sinkError(errs[i]); {
 			case err == nil:
+				a.counts.recorded.WithLabelValues("heartbeat").Inc()
 				m.p.queued--
 			case errors.Is(err, ErrForgotten) || errors.Is(err, ErrRefused):
 				m.p.queued--
@@ -257,8 +259,14 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	case err != nil:
 		return err
 	case ends:
+		if q.Reason != "" {
+			a.counts.recorded.WithLabelValues("end").Inc()
+		}
 		a.finish(p, nil)
 	default:
+		if p.Member == "" {
+			a.counts.recorded.WithLabelValues("process").Inc()
+		}
 		p.Member, p.Recorded = q.Member, q.Recorded
 		if p.recorded() {
 			a.release(p, nil)

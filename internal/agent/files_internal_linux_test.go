@@ -31,6 +31,7 @@ func listening(t *testing.T, most int) (*agent, *unix.SockaddrUnix) {
 		Options: Options{Log: slog.New(slog.DiscardHandler)}, epoll: epoll, listener: l, most: most, conns: map[int]*conn{}, users: map[uint32]int{},
 		pidfds: map[int]*process{}, running: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
+	a.addMetrics()
 	t.Cleanup(func() { a.close(); unix.Close(l) })
 	return a, addr
 }

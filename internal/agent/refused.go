@@ -11,7 +11,7 @@ const (
 )
 
 // Reasons are all reasons.
-var Reasons = []Reason{badLine, badID, otherNamespace, otherWriter, unreadable, gone, tooMany, silent, sinkRefused}
+var Reasons = []Reason{badLine, badID, otherWriter, silent, otherNamespace, unreadable, gone, tooMany, sinkRefused}
 
 // refusal is an error with the reason of a refusal.
 type refusal struct {

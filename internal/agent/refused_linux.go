@@ -27,6 +27,7 @@ type seen struct {
 // of 0 stands for all processes of the user that the agent cannot see. err says what was
 // wrong. The caller holds a.mu.
 func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
+	a.counts.refused.WithLabelValues(string(reason)).Inc()
 	a.summarize(time.Now())
 	r, key := &a.refusals, seen{pid, user, reason}
 	if r.seen[key] {

@@ -42,6 +42,7 @@ type agent struct {
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
 	refusals  refusals
+	counts    counts
 	failing   [len(parts)]time.Time // since when; zero while the part works
 }
 
@@ -55,6 +56,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		running: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
 	a.Log = cmp.Or(a.Log, slog.Default())
+	a.addMetrics()
 	if err == nil {
 		a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	}
