@@ -31,9 +31,10 @@ type Process struct {
 }
 
 // ProcessOf returns the process that now has the pid on this host, in the PID namespace of the
-// caller. If no running process has the pid, the error wraps [ErrNoProcess]. On a system other
-// than Linux the error wraps [errors.ErrUnsupported]. Any other error says what could not be
-// read from /proc.
+// caller. If no running process has the pid, the error wraps [ErrNoProcess]. A zombie, which has
+// ended, has its pid until its exit status is read: ProcessOf returns both the zombie and this
+// error. On a system other than Linux the error wraps [errors.ErrUnsupported]. Any other error
+// says what could not be read from /proc.
 func ProcessOf(pid int) (Process, error) {
 	proc, here, err := system()
 	if err != nil {
@@ -44,9 +45,9 @@ func ProcessOf(pid int) (Process, error) {
 		return Process{}, err
 	}
 	if s.ended() {
-		return Process{}, fmt.Errorf("%w: %d has ended", ErrNoProcess, pid)
+		err = fmt.Errorf("%w: %d has ended", ErrNoProcess, pid)
 	}
-	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, nil
+	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, err
 }
 
 // Alive reports whether p still runs on this host. A zombie, which has ended but whose exit

@@ -158,6 +158,36 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	}
 }
 
+// A remote process may have sent an id before it ended, although this host sees that it has
+// ended by now.
+func TestEvidenceOfEnded(t *testing.T) {
+	r := registry.New(newStore(t), nil)
+	pid, kill := sleeper(t)
+	shown, err := registry.Describe(&registry.AdoptOptions{PID: pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := registry.RemoteOptionsOf(&shown)
+	p, err := r.AdoptRemote(t.Context(), shown.GPID, []objectid.ID{sample(t)}, objectid.Modern, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill()
+	id := sample(t)
+	if _, err := r.AddEvidence(t.Context(), p.Key(), []objectid.ID{id}, objectid.Modern); err != nil {
+		t.Error(err)
+	}
+	if tr := trace(t, r, id); tr.Verdict != registry.Claimed || tr.Processes[0].Member != p.Member {
+		t.Errorf("%s: %s", tr.Verdict, tr.Reason)
+	}
+	if _, err := r.End(t.Context(), p.Key(), "ended", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.AddEvidence(t.Context(), p.Key(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
+		t.Errorf("an id after the end was recorded: %v", err)
+	}
+}
+
 func valueText(id objectid.ID) string { return id.String()[8:18] }
 
 // A program that registered may use a driver as well: ids of its block are known,

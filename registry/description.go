@@ -81,7 +81,7 @@ func ParseLabels(texts []string) (map[string]string, error) {
 func RemoteOptionsOf(p *Process) RemoteOptions {
 	return RemoteOptions{
 		Name: p.Name, Host: p.Host, Version: p.Version, Labels: p.Labels, Interval: p.Interval,
-		Kernel: p.Kernel, Program: p.Program, Executable: p.Executable,
+		Kernel: p.Kernel, Program: p.Program, Executable: p.Executable, StartUnknown: p.StartUnknown,
 	}
 }
 
@@ -91,6 +91,6 @@ func (o *RemoteOptions) describe(p *Process) (err error) {
 		return err
 	}
 	p.Name, p.Host, p.Version, p.Labels = o.Name, o.Host, o.Version, maps.Clone(o.Labels)
-	p.Kernel, p.Program, p.Executable = o.Kernel, o.Program, o.Executable
+	p.Kernel, p.Program, p.Executable, p.StartUnknown = o.Kernel, o.Program, o.Executable, o.StartUnknown
 	return checkDescription(o.Name, o.Version, o.Labels)
 }

@@ -40,6 +40,8 @@ func (m *candidate) ran(at time.Time) (class, string) {
 		return possible, m.clockReason()
 	case inside:
 		return covered, ""
+	case m.StartUnknown && m.drawn && at.Before(from):
+		return unlikely, "the process may have started before its first known id"
 	case m.Remote && m.Clock == nil && (m.End != nil || at.Before(from)):
 		return unlikely, m.clockReason()
 	case at.Before(from):

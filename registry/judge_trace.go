@@ -178,6 +178,9 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *candidate, others [
 	}
 	if p.claim != nil {
 		reason := p.claim.describe(&p.Process)
+		if p.StartUnknown {
+			reason += "; when the process started is not known"
+		}
 		if !t.Certain {
 			reason += "; " + t.Reason
 		}

@@ -78,6 +78,9 @@ type Process struct {
 	Recent []Sample `bson:"-"`
 	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty"`
+	// StartUnknown means that the start time in GPID is only the latest time at which the
+	// process may have started.
+	StartUnknown bool `bson:"start_unknown,omitempty"`
 
 	// moved is set if the process was read from a record without a living record.
 	moved bool

@@ -200,8 +200,9 @@ type RemoteOptions struct {
 	// the process, and later calls with that key return the recorded process. Use a random
 	// key. Default: each call records another process.
 	Key string
-	// StartUnknown means that the start time in the GPID is only the time of the call. A
-	// repeated call with the same Key may then have another start time in the GPID. The
+	// StartUnknown means that the process may have started before the start time in the GPID.
+	// Evidence ids may then be older than that time: the process started before the oldest of
+	// them. A repeated call with the same Key may have another start time in the GPID. The
 	// process keeps the GPID of the first call.
 	StartUnknown bool
 }

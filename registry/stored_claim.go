@@ -58,6 +58,7 @@ const (
 	clockKnown
 	isAdopted
 	wasGone
+	startUnknown
 )
 
 // maxName bounds the length of the name of a pruned process, in bytes.
@@ -66,7 +67,7 @@ const maxName = 24
 func essenceOf(p *Process) []byte {
 	flags := byte(0)
 	for flag, set := range map[byte]bool{
-		isRemote: p.Remote, hasEnded: p.End != nil, isCopied: !p.Copied.IsZero(), clockKnown: p.Clock != nil, isAdopted: p.adopted(), wasGone: !p.Gone.IsZero(),
+		isRemote: p.Remote, hasEnded: p.End != nil, isCopied: !p.Copied.IsZero(), clockKnown: p.Clock != nil, isAdopted: p.adopted(), wasGone: !p.Gone.IsZero(), startUnknown: p.StartUnknown,
 	} {
 		if set {
 			flags |= flag
@@ -112,7 +113,7 @@ func (cl *claim) expand() error {
 	port := binary.BigEndian.Uint16(r.bytes(2))
 	pid, from, start := r.varint(), r.varint(), r.varint()
 	at := func(n int64) time.Time { return time.UnixMilli(from + n).UTC() }
-	p := &Process{From: at(0), Confirmed: at(r.varint()), Remote: flags&isRemote != 0, moved: true}
+	p := &Process{From: at(0), Confirmed: at(r.varint()), Remote: flags&isRemote != 0, StartUnknown: flags&startUnknown != 0, moved: true}
 	p.Last = Heartbeat{Time: at(r.varint()), Load: noLoad}
 	p.Interval = time.Duration(r.varint()) * time.Millisecond
 	if flags&isCopied != 0 {

@@ -294,6 +294,13 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		copy(now[4:], id[4:])
 		return trace(t, registry.New(s, nil), now)
 	},
+	"before the first known id of a process that ended before the agent saw it": func(t *testing.T) registry.Trace {
+		r, id := registry.New(newStore(t), nil), sample(t)
+		if _, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{later(id, -80)}, objectid.Modern, &registry.RemoteOptions{Clock: time.Now(), StartUnknown: true}); err != nil {
+			t.Fatal(err)
+		}
+		return trace(t, r, later(id, -90))
+	},
 	"in the classic layout, by a recorded process that nobody adopted": func(t *testing.T) registry.Trace {
 		r := registry.New(newStore(t), nil)
 		onHost(t, r, "db1", 4711)

@@ -22,14 +22,24 @@ func (p Process) Check(evidence []objectid.ID, layout objectid.Layout) ([]Adopte
 	return p.Adopted, err
 }
 
+// maxUnseen is how old evidence ids may be when a process is first seen whose start is not known.
+// Without a bound, a program that ends at once could claim the ids of others from any time.
+const maxUnseen = time.Minute
+
 // adopt adds the process values of evidence ids to p. started and now are by the clock of
-// p. Of two evidence ids with one value, the first counts. The error wraps [ErrEvidence]; p
-// is then unchanged.
+// p; if p.StartUnknown is set, p may have started up to maxUnseen before it was first seen. Of
+// two evidence ids with one value, the first counts. The error wraps [ErrEvidence]; p is then
+// unchanged.
 func (p *Process) adopt(evidence []objectid.ID, layout objectid.Layout, started, now time.Time) error {
 	if len(evidence) == 0 {
 		return fmt.Errorf("%w: no evidence id was given", ErrEvidence)
 	}
 	var added []Adopted
+	for _, id := range evidence {
+		if p.StartUnknown && id.Time().After(p.GPID.Start().Add(-maxUnseen)) {
+			started = minTime(started, id.Time()) // it had started when it created the id
+		}
+	}
 	for _, id := range evidence {
 		shown, err := p.examine(id, layout, started, now)
 		if err != nil {
@@ -65,8 +75,12 @@ func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now t
 	case created.After(now.Add(max(tolerance, late))):
 		return "", fmt.Errorf("%w: %v is from the future, created at %s", ErrEvidence, id, created.Format(time.RFC3339))
 	case created.Before(started.Add(-early).Truncate(time.Second)):
-		return "", fmt.Errorf("%w: %v was created at %s, before the process started at %s", ErrEvidence,
-			id, created.Format(time.RFC3339), started.Format(time.RFC3339))
+		event := "started"
+		if p.StartUnknown {
+			event = "was first seen (when it started is not known)"
+		}
+		return "", fmt.Errorf("%w: %v was created at %s, before the process %s at %s", ErrEvidence,
+			id, created.Format(time.RFC3339), event, started.Format(time.RFC3339))
 	}
 	machine, pid := classic.Split(id)
 	fits := slices.ContainsFunc(p.pids(), func(pid int) bool { return classic.HasPID(id, pid) })
@@ -109,8 +123,8 @@ func (p *Process) pids() []int {
 // have registered the member.
 //
 // If the error is a [*CollisionError], the values are recorded. The error wraps
-// [store.ErrNotFound] if the member is not recorded, [ErrEnded] if its process has ended or is
-// proven to be dead, and [ErrEvidence] if the process cannot have created the ids.
+// [store.ErrNotFound] if the member is not recorded, [ErrEnded] if its end is recorded or if it
+// is not remote and proven to be dead, and [ErrEvidence] if the process cannot have created the ids.
 func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []objectid.ID, layout objectid.Layout) (Process, error) {
 	m, err := r.member(ctx, k)
 	if err != nil {
@@ -120,7 +134,7 @@ func (r *Registry) AddEvidence(ctx context.Context, k MemberKey, evidence []obje
 	if err != nil {
 		return Process{}, err
 	}
-	if !s.State.mayLive() && !s.Presumed {
+	if s.End != nil || !s.Remote && !s.State.mayLive() && !s.Presumed { // a remote process may have created the ids before it ended
 		return Process{}, fmt.Errorf("%w: %v", ErrEnded, s.GPID)
 	}
 	p, now := s.Process, wall(r.options.Now)

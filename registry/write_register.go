@@ -94,12 +94,15 @@ func (r *Registry) self(o *RegisterOptions) (Process, error) {
 // Describe returns what the kernel shows of the process with the pid o.PID, together with
 // what o says. Nothing is recorded. Describe works on Linux only. The error wraps
 // [gpid.ErrNoProcess] if no process has the pid, [gpid.ErrInvalid] for an invalid o.Addr,
-// and [ErrDescription] for an invalid name, version or label.
+// and [ErrDescription] for an invalid name, version or label. Of a zombie, which has ended but
+// still has its pid, Describe returns both what the kernel shows and [gpid.ErrNoProcess].
 func Describe(o *AdoptOptions) (Process, error) {
 	o = new(*cmp.Or(o, &AdoptOptions{}))
-	kernel, err := gpid.ProcessOf(o.PID)
-	if err != nil {
-		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
+	kernel, ended := gpid.ProcessOf(o.PID)
+	if ended != nil {
+		if ended = fmt.Errorf("registry: adopt process %d: %w", o.PID, ended); kernel == (gpid.Process{}) {
+			return Process{}, ended
+		}
 	}
 	g, err := kernel.GPID(o.Addr)
 	if err != nil {
@@ -114,7 +117,8 @@ func Describe(o *AdoptOptions) (Process, error) {
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
 	program, _ := kernel.Program()                                   // likewise
-	return thisHost().local(&o.RegisterOptions, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
+	p, err := thisHost().local(&o.RegisterOptions, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
+	return p, cmp.Or(err, ended)
 }
 
 // local completes the description of a process of this host.

@@ -25,7 +25,7 @@ func Process(s registry.Status) wire.Process {
 		IDsFrom: s.From, IDsConfirmedFrom: s.Confirmed, IDsUntil: s.Until,
 		IntervalSeconds:  s.Interval.Seconds(),
 		LastHeartbeat:    wire.LastHeartbeat{Number: s.Last.Count, Time: s.Last.Time, Load: Load(s.Last.Load)},
-		NetworkNamespace: s.Network,
+		NetworkNamespace: s.Network, StartUnknown: s.StartUnknown,
 	}
 	if s.Value == s.Block {
 		out.ProcessBlock = s.Block

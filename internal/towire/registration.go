@@ -16,10 +16,7 @@ func Registration(g gpid.GPID, ids []objectid.ID, layout objectid.Layout, o *reg
 		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()),
 		Name: o.Name, Version: o.Version, Labels: o.Labels, Host: o.Host,
 		EvidenceIDs: ids, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Clock: o.Clock, AgeSeconds: o.Age.Seconds(),
-		Kernel: kernel(o.Kernel, o.Program), Executable: o.Executable,
-	}
-	if !o.StartUnknown {
-		out.Started = g.Start()
+		Kernel: kernel(o.Kernel, o.Program), Executable: o.Executable, Started: g.Start(), StartUnknown: o.StartUnknown,
 	}
 	return out
 }
@@ -28,7 +25,7 @@ func Registration(g gpid.GPID, ids []objectid.ID, layout objectid.Layout, o *reg
 // their layout, and its description.
 func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) {
 	o = &registry.RemoteOptions{
-		Key: r.Key, StartUnknown: r.Started.IsZero(),
+		Key: r.Key, StartUnknown: r.StartUnknown || r.Started.IsZero(),
 		Name: r.Name, Version: r.Version, Labels: r.Labels, Host: r.Host,
 		Interval: Seconds(r.IntervalSeconds), Clock: r.Clock, Age: Seconds(r.AgeSeconds),
 		Executable: r.Executable,

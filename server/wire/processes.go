@@ -24,7 +24,9 @@ type Registration struct {
 
 	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port at which peers reach the process. If the ip does not name a single host, such as 0.0.0.0 or 127.0.0.1, the server replaces it with the ip from which the request comes. Default, for a process that does not listen: the ip from which the request comes, with port 0."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
-	Started time.Time `json:"started,omitzero" doc:"When the process started, by its own clock. Default: now."`
+	Started time.Time `json:"started,omitzero" doc:"When the process started, by its own clock. Default: before now, and it is not known when."`
+
+	StartUnknown bool `json:"start_unknown,omitempty" doc:"started is only the latest time at which the process may have started. Default: true if started is absent."`
 
 	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, as human readers know it."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
@@ -128,6 +130,7 @@ type Process struct {
 	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"How far the clock of the process is ahead of the clock of the server that records its heartbeats. Absent if that is not known, or if the process and the server have the same clock."`
 
 	Kernel           *Kernel `json:"kernel,omitempty" doc:"What tells the process from all others that ran on its host."`
+	StartUnknown     bool    `json:"start_unknown,omitempty" doc:"The start time in gpid is only the latest time at which the process may have started."`
 	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of the network namespace of the process."`
 }
 
