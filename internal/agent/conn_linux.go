@@ -19,6 +19,8 @@ const (
 	maxIDs   = 100          // process values per process; a registration over HTTP has the same bound
 	maxLines = 1000         // lines per connection
 	maxBuf   = 16 * maxLine // bytes that a connection may send before the answer to its line
+
+	maxAccept = 1000 // connections that are accepted before other events are handled
 )
 
 // patience is how long a line waits to be recorded before it is answered anyway.
@@ -29,29 +31,47 @@ var idle = 10 * time.Second
 
 // conn is the connection of a program.
 type conn struct {
-	fd, pid int       // pid is 0 if the process is in a PID namespace that the agent cannot see
-	user    uint32    // the user of the process when it connected
-	since   time.Time // when the connection was accepted or, if waits is set, when its line arrived
-	buf     []byte    // bytes that are not handled yet
-	lines   int       // how many lines were handled
-	waits   *process  // the process of a line that is to be recorded before it is answered, or nil
+	fd, pid int              // pid is 0 if the process is in a PID namespace that the agent cannot see
+	user    uint32           // the user of the process when it connected
+	since   time.Time        // when the connection was accepted or, if waits is set, when its line arrived
+	waited  time.Duration    // how long it had waited to be accepted, at most
+	shown   registry.Process // what the kernel showed of the process then, see look
+	hidden  error            // why shown is empty, or nil
+	closed  bool             // the program has closed it
+	buf     []byte           // bytes that are not handled yet
+	lines   int              // how many lines were handled
+	waits   *process         // the process of a line that is to be recorded before it is answered, or nil
 }
 
-// accept accepts a connection.
+// accept accepts all connections that wait. It asks the kernel about each program at once,
+// because the program may end at any time.
 func (a *agent) accept() {
-	fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-	if err != nil {
-		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
+	waited := sinceBoot() - a.accepted // no connection has waited longer
+	for range maxAccept {
+		fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		switch {
+		case err == nil:
+			a.welcome(fd, waited)
+		case errors.Is(err, unix.EAGAIN):
+			a.accepted = sinceBoot()
+			return
+		case !errors.Is(err, unix.ECONNABORTED) && !errors.Is(err, unix.EINTR):
 			a.refused(0, 0, tooMany, fmt.Errorf("accept a connection: %w", err))
 			time.Sleep(10 * time.Millisecond) // the next attempt may fail as well
+			return
 		}
-		return
 	}
-	c := &conn{fd: fd, since: time.Now()}
+}
+
+// welcome adds a connection that has waited to be accepted for at most the given time.
+func (a *agent) welcome(fd int, waited time.Duration) {
+	c := &conn{fd: fd, since: time.Now(), waited: waited}
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd)); err == nil {
+	if err == nil {
 		c.pid, c.user = int(peer.Pid), peer.Uid
+		c.look()
 	}
+	err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd))
 	a.conns[fd] = c
 	a.users[c.user]++
 	switch {
@@ -79,7 +99,9 @@ func (a *agent) answer(c *conn, p *process, err error) {
 		}
 		text = fmt.Sprintf("ok %s %v\n", member, p.GPID)
 	}
-	if n, err := unix.SendmsgN(c.fd, []byte(text), nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL); err != nil || n < len(text) {
+	n, err := unix.SendmsgN(c.fd, []byte(text), nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	closed := errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) // lines may be left: read finds the end of the connection
+	if n < len(text) && !closed {
 		a.drop(c)
 	}
 }
@@ -128,8 +150,7 @@ func (a *agent) read(c *conn) {
 	switch from := writer(control[:m]); {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 	case err != nil || n == 0:
-		a.drop(c)
-		a.current(c.pid) // the program may have called exec, which closes the connection
+		a.hangUp(c)
 	case from != c.pid && from != 0:
 		a.refuse(c, refusal{otherWriter, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", from, c.pid)})
 	case len(c.buf)+n > maxBuf:
@@ -138,6 +159,17 @@ func (a *agent) read(c *conn) {
 		c.buf = append(c.buf, buf[:n]...)
 		a.handle(c)
 	}
+}
+
+// hangUp handles the last lines of a connection that the program has closed. Nobody waits
+// for the answers.
+func (a *agent) hangUp(c *conn) {
+	c.closed, c.waits = true, nil
+	if a.handle(c); len(c.buf) > 0 {
+		a.refused(c.pid, c.user, badLine, fmt.Errorf("the connection ended within the line %.40q", c.buf))
+	}
+	a.drop(c)
+	a.current(c.pid) // the program may have called exec, which closes the connection
 }
 
 // writer returns the pid of the process that wrote, from the control message of the kernel.
@@ -175,8 +207,10 @@ func (a *agent) handle(c *conn) {
 			a.answer(c, p, nil)
 			continue
 		}
-		c.waits, c.since = p, time.Now()
-		p.waiting = append(p.waiting, c)
+		if !c.closed {
+			c.waits, c.since = p, time.Now()
+			p.waiting = append(p.waiting, c)
+		}
 		a.changed(p)
 	}
 }
@@ -202,9 +236,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if c.pid == 0 {
 		return nil, refusal{otherNamespace, errors.New("the agent cannot see this process, which is in another PID namespace: run the agent in the PID namespace of the host")}
 	}
-	shown, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, RegisterOptions: registry.RegisterOptions{
-		Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval,
-	}})
+	shown, err := a.identify(c, &l)
 	if err != nil {
 		return nil, err
 	}
@@ -212,37 +244,22 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if err != nil {
 		return nil, refusal{badID, err}
 	}
-	fd, err := c.peer()
-	if err != nil {
-		return nil, fmt.Errorf("follow process %d: %w", c.pid, err)
-	}
-	p := a.current(c.pid)
-	if p == nil {
+	a.current(c.pid) // finds out whether a process that is followed has called exec
+	p := a.latest[c.pid]
+	if p == nil || !p.is(&shown, adopted[0].Value) {
 		p = &process{user: c.user, GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
 		p.Key = rand.Text()
-		if err := a.follow(p, fd); err != nil {
+		if err := a.enter(p, c, l.ID); err != nil {
 			return nil, err
 		}
-	} else if err := errors.Join(ended(c.pid, fd), unix.Close(fd)); err != nil { // the process that connected has ended, and p has got its pid
-		return nil, err
 	}
-	if !slices.ContainsFunc(p.Claims, func(k claim) bool { return k.Value == adopted[0].Value }) {
+	if !p.has(adopted[0].Value) {
 		if len(p.Claims) == maxIDs {
 			return nil, refusal{tooMany, fmt.Errorf("the process has %d process values, the maximum", maxIDs)}
 		}
 		p.Claims = append(p.Claims, claim{l.ID, l.Layout, adopted[0].Value})
 	}
 	return p, nil
-}
-
-// peer returns a pidfd of the process that has connected. Before Linux 6.5, it returns one of
-// the process that has its pid now.
-func (c *conn) peer() (int, error) {
-	fd, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
-	if errors.Is(err, unix.ENOPROTOOPT) {
-		fd, err = unix.PidfdOpen(c.pid, 0)
-	}
-	return fd, err
 }
 
 // claim is an evidence id of a process.

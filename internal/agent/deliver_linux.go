@@ -39,11 +39,15 @@ func (a *agent) measure(ctx context.Context) {
 		case <-ctx.Done():
 		case now := <-tick:
 			for _, p := range a.due(now) {
+				began := sinceBoot()
 				load, end := p.measure()
 				a.mu.Lock()
-				if end != "" {
+				now := sinceBoot()
+				switch a.look(now); {
+				case end != "":
 					a.end(p, end)
-				} else if p.Ended.IsZero() {
+				case p.Ended.IsZero() && now-began <= maxGap: // otherwise the load may be older than its time
+					p.doubt = false
 					a.keep(measured{p, time.Now(), load})
 				}
 				a.mu.Unlock()
@@ -68,6 +72,7 @@ func (a *agent) keep(m measured) {
 func (a *agent) due(now time.Time) (due []*process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.look(sinceBoot())
 	for p := range a.processes {
 		if p.Ended.IsZero() && !now.Before(p.due) {
 			due, p.due = append(due, p), now.Add(p.Interval)
@@ -109,6 +114,9 @@ func (a *agent) deliver(ctx context.Context) {
 
 // pass sends everything that is to be recorded to the sink.
 func (a *agent) pass(ctx context.Context) {
+	a.mu.Lock()
+	a.look(sinceBoot())
+	a.mu.Unlock()
 	var err error
 	if a.sink == nil {
 		call, cancel := context.WithTimeout(ctx, callTime)
@@ -255,6 +263,9 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	case errors.Is(err, ErrForgotten) && ends: // perhaps because its end was recorded just before an earlier agent was killed
 		a.finish(p, nil)
 	case errors.Is(err, ErrForgotten):
+		if !p.Ended.IsZero() {
+			p.Claims = p.Claims[p.Recorded:] // the others are recorded; without them each attempt records one more
+		}
 		a.forget(p)
 	case err != nil:
 		return err
@@ -288,6 +299,9 @@ func (a *agent) finish(p *process, err error) {
 	p.Done = true
 	a.unfollow(p)
 	delete(a.processes, p)
+	if a.latest[p.GPID.PID()] == p {
+		delete(a.latest, p.GPID.PID())
+	}
 	a.release(p, err)
 	a.save(p)
 }

@@ -29,7 +29,7 @@ func listening(t *testing.T, most int) (*agent, *unix.SockaddrUnix) {
 	check(t, err)
 	a := &agent{
 		Options: Options{Log: slog.New(slog.DiscardHandler)}, epoll: epoll, listener: l, most: most, conns: map[int]*conn{}, users: map[uint32]int{},
-		pidfds: map[int]*process{}, running: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
+		pidfds: map[int]*process{}, latest: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
 	a.addMetrics()
 	t.Cleanup(func() { a.close(); unix.Close(l) })

@@ -157,6 +157,14 @@ func (p *program) signal(s syscall.Signal) {
 	_ = p.cmd.Wait()
 }
 
+// pause sends a signal that does not end the program.
+func (p *program) pause(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // client starts a program that is connected to the agent.
 func client(t *testing.T, socket string) *program {
 	t.Helper()

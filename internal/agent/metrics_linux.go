@@ -34,7 +34,7 @@ func (a *agent) addMetrics() {
 			return value()
 		})
 	}
-	gauge(prometheus.GaugeOpts{Name: "oid_agent_processes", Help: "Processes that run."}, func() float64 { return float64(len(a.running)) })
+	gauge(prometheus.GaugeOpts{Name: "oid_agent_processes", Help: "Processes that run."}, func() float64 { return float64(len(a.pidfds)) })
 	gauge(prometheus.GaugeOpts{Name: "oid_agent_connections", Help: "Open connections of programs."}, func() float64 { return float64(len(a.conns)) })
 	gauge(prometheus.GaugeOpts{Name: "oid_agent_heartbeats_waiting", Help: "Heartbeats that are to be recorded."}, func() float64 { return float64(len(a.queue)) })
 	for p := range parts {

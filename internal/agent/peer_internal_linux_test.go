@@ -5,16 +5,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
+	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
 
 // The lines of a process that has ended may be read after another one, which is
-// recorded, has got its pid. They say nothing of that one.
+// recorded, has got its pid. They say nothing of that one: they are recorded as of a process
+// of which only the pid and the user are known.
 func TestEndedPeer(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -42,11 +44,14 @@ func TestEndedPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := &process{RemoteOptions: registry.RemoteOptions{Kernel: shown.Kernel, Program: shown.Program}}
-	a := &agent{running: map[int]*process{os.Getpid(): own}}
-	c := &conn{fd: int(f.Fd()), pid: os.Getpid()} // as if it was used again
-	if _, err := a.claim(c, "oid1 "+objectid.New().String()); err == nil || len(own.Claims) > 0 {
-		t.Errorf("the id of another process is added: %v", own.Claims)
-	} else if !strings.Contains(err.Error(), "process") {
-		t.Error(err)
+	a := &agent{latest: map[int]*process{os.Getpid(): own}, processes: map[*process]struct{}{}}
+	c := &conn{fd: int(f.Fd()), pid: os.Getpid(), user: 12, since: time.Now()} // as if it was used again
+	c.look()
+	p, err := a.claim(c, "oid1 "+objectid.New().String())
+	if err != nil || len(own.Claims) > 0 || p == own {
+		t.Fatalf("the id of another process is added: %v, %v", own.Claims, err)
+	}
+	if p.Kernel != (gpid.Process{}) || !p.StartUnknown || p.GPID.PID() != os.Getpid() || p.Labels["process.user.id"] != "12" || p.Reason != neverSeen || p.Ended.IsZero() {
+		t.Errorf("recorded as %+v", p)
 	}
 }

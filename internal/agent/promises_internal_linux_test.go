@@ -87,7 +87,7 @@ func TestExec(t *testing.T) {
 		p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}}
 		p.pidfd, err = unix.PidfdOpen(self.PID, 0)
 		check(t, err)
-		a.running[self.PID], a.pidfds[p.pidfd] = p, p
+		a.latest[self.PID], a.pidfds[p.pidfd] = p, p
 		return p
 	}
 	c := only(t, a)

@@ -37,13 +37,15 @@ type agent struct {
 	conns     map[int]*conn         // by file descriptor
 	users     map[uint32]int        // how many connections each user has
 	pidfds    map[int]*process      // by the file descriptor of the pidfd
-	running   map[int]*process      // by pid
+	latest    map[int]*process      // by pid, the latest one, until nothing more is to be recorded of it
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
 	refusals  refusals
 	counts    counts
 	failing   [len(parts)]time.Time // since when; zero while the part works
+	looked    time.Duration         // when look was last called, as the time since boot, or 0
+	accepted  time.Duration         // when no connection waited to be accepted, likewise
 }
 
 // Serve runs an agent on the socket l until ctx is done, and then returns nil. It closes l.
@@ -53,7 +55,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
 	a := &agent{
 		Options: *o, most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
-		running: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
+		latest: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
 	a.Log = cmp.Or(a.Log, slog.Default())
 	a.addMetrics()
@@ -112,6 +114,8 @@ func (a *agent) loop(ctx context.Context) error {
 			return fmt.Errorf("agent: %w", err)
 		}
 		a.mu.Lock()
+		a.look(sinceBoot())
+		a.accept()
 		for _, e := range events[:max(n, 0)] {
 			a.happened(int(e.Fd))
 		}
@@ -120,12 +124,49 @@ func (a *agent) loop(ctx context.Context) error {
 	return nil
 }
 
+// maxGap is how long the agent may not run, and still date what happened meanwhile.
+const maxGap = 2 * time.Second
+
+// sinceBoot returns the time since boot, which goes on while the host is suspended.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // every Linux has this clock
+	return time.Duration(t.Nano())
+}
+
+// look notes that the agent runs. If it did not run for longer than maxGap, because it was
+// stopped, the host was suspended or the machine was starved, nobody knows when the processes
+// ended that have ended meanwhile.
+func (a *agent) look(now time.Duration) {
+	gap, first := now-a.looked, a.looked == 0
+	if a.looked = now; first || gap <= maxGap {
+		return
+	}
+	running := len(a.pidfds)
+	for fd, p := range a.pidfds {
+		p.doubt, p.due = true, time.Time{}
+		if readable(fd) {
+			a.end(p, registry.ProcessEnded)
+		}
+	}
+	// The monotonic clock stands still while the host is suspended: without it, ages are
+	// differences of the wall clock.
+	for p := range a.processes {
+		p.Since, p.Ended = p.Since.Round(0), p.Ended.Round(0)
+	}
+	for i := range a.queue {
+		a.queue[i].at = a.queue[i].at.Round(0)
+	}
+	for _, c := range a.conns {
+		c.since = time.Now() // what it has sent in time is not read yet
+	}
+	a.Log.Warn("the agent did not run for a while: when the processes that ended meanwhile ended is not known", "seconds", gap.Seconds(), "ended", running-len(a.pidfds))
+}
+
 // happened handles an event of a file. The event may be of a closed file that had the same
 // descriptor; then nothing can be read from the new one.
 func (a *agent) happened(fd int) {
 	switch p, c := a.pidfds[fd], a.conns[fd]; {
-	case fd == a.listener:
-		a.accept()
 	case p != nil && readable(fd):
 		a.end(p, registry.ProcessEnded)
 	case c != nil:
@@ -150,6 +191,7 @@ type process struct {
 	waiting []*conn   // connections whose lines wait to be recorded
 	queued  int       // how many of its heartbeats are in the queue
 	due     time.Time // when the next heartbeat is measured
+	doubt   bool      // it was not seen to run the same program since the agent did not run for a while
 }
 
 // recorded reports whether all ids of p are recorded.
@@ -160,31 +202,30 @@ func (p *process) measure() (load registry.Load, end string) {
 	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
 }
 
-// current returns the running process with a pid, or nil. A process that has called exec has
-// ended.
-func (a *agent) current(pid int) *process {
-	if p := a.running[pid]; p != nil {
+// current ends the process that is followed under a pid if it has called exec.
+func (a *agent) current(pid int) {
+	if p := a.latest[pid]; p != nil && p.Ended.IsZero() {
 		if _, end := p.measure(); end != "" {
 			a.end(p, end)
 		}
 	}
-	return a.running[pid]
 }
 
-// follow adds a process. fd is its pidfd, which shows when the process ends.
+// follow adds a process. fd is its pidfd, which shows when the process ends. If it has ended,
+// the error is a refusal for the reason gone.
 func (a *agent) follow(p *process, fd int) error {
 	// If the process of fd still runs, /proc has shown this process and no other one.
 	_, end := p.measure()
 	err := ended(p.Kernel.PID, fd)
 	if err == nil && end != "" {
-		err = fmt.Errorf("process %d has ended: %s", p.Kernel.PID, end)
+		err = refusal{gone, fmt.Errorf("process %d has ended: %s", p.Kernel.PID, end)}
 	}
 	if err = errors.Join(err, a.watch(fd)); err != nil {
 		unix.Close(fd)
 		return err
 	}
 	p.pidfd = fd
-	a.pidfds[fd], a.running[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
+	a.pidfds[fd], a.latest[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
 	return nil
 }
 
@@ -206,7 +247,6 @@ func readable(fd int) bool {
 func (a *agent) unfollow(p *process) {
 	if a.pidfds[p.pidfd] == p {
 		delete(a.pidfds, p.pidfd)
-		delete(a.running, p.Kernel.PID)
 		unix.Close(p.pidfd)
 	}
 }
@@ -215,7 +255,9 @@ func (a *agent) unfollow(p *process) {
 func (a *agent) end(p *process, reason string) {
 	if p.Ended.IsZero() {
 		a.unfollow(p)
-		p.Ended, p.Reason = time.Now(), reason
+		if p.Ended, p.Reason = time.Now(), reason; p.doubt {
+			p.Reason = ""
+		}
 		a.changed(p)
 	}
 }

@@ -113,7 +113,7 @@ func TestLoad(t *testing.T) {
 	want := map[string]string{"runs": "", "before exec": "replaced by exec", "ended": "", "boot": ""} // reasons
 	for p := range a.processes {
 		reason, found := want[p.Name]
-		if !found || p.Reason != reason || p.Ended.IsZero() != (p.Name == "runs") || (a.running[runs.PID] == p) != (p.Name == "runs") || p.Member != "0a1b2c3d4e5f6071" {
+		if !found || p.Reason != reason || p.Ended.IsZero() != (p.Name == "runs") || (a.latest[runs.PID] == p) != (p.Name == "runs") || p.Member != "0a1b2c3d4e5f6071" {
 			t.Errorf("%s: %+v", p.Name, p)
 		}
 		delete(want, p.Name)
