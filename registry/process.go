@@ -280,16 +280,9 @@ func (p *Process) InstanceID() string {
 // [Process.InstanceID] for service.instance.id. ok reports whether anything is known; only a
 // label can be known and empty.
 func (p *Process) Attribute(name string) (value string, ok bool) {
-	switch value, ok = p.Labels[name]; {
-	case ok:
-	case name == "service.name":
-		value = p.Name
-	case name == "service.version":
-		value = p.Version
-	case name == "host.name":
-		value = p.Host
-	case name == "service.instance.id":
-		value = p.InstanceID()
+	if value, ok = p.Labels[name]; !ok {
+		fields := map[string]string{"service.name": p.Name, "service.version": p.Version, "host.name": p.Host, "service.instance.id": p.InstanceID()}
+		value = fields[name]
 	}
 	return value, ok || value != ""
 }

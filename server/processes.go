@@ -26,7 +26,7 @@ type listInput struct {
 	State   string   `query:"state" enum:"alive,late,dead,ended" doc:"Only processes in this state."`
 	Name    string   `query:"name" maxLength:"200" doc:"Only processes with this name."`
 	Host    string   `query:"host" maxLength:"255" doc:"Only processes on the host with this name."`
-	Label   []string `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value; may be repeated."`
+	Label   []string `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value, such as k8s.pod.name=shop-1; may be repeated. service.name, service.version, host.name and service.instance.id also select by name, version, host and instance_id."`
 	Address string   `query:"address" maxLength:"64" doc:"Only processes at this ip:port: the restarts of one service."`
 	Search  string   `query:"q" maxLength:"200" doc:"Only processes whose name, host, GPID, version, process value or labels (name=value) contain this text. Upper and lower case are the same."`
 	Limit   int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of processes in the page."`

@@ -50,17 +50,16 @@ func known(n float64, text func(float64) string) string {
 
 // writeTable writes rows with their cells in columns, two blanks apart. The widths are
 // those of a terminal, where a Chinese character takes two columns; text/tabwriter
-// counts it as one. A cell of a column in widest is shortened to that width. The rows are
-// changed.
-func writeTable(w io.Writer, rows [][]string, widest map[int]int) error {
+// counts it as one. The cells of the columns in names are shortened, in rows too.
+func writeTable(w io.Writer, rows [][]string, names ...int) error {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if most := widest[i]; most > 0 {
-				row[i] = shorten(cell, most)
+			if slices.Contains(names, i) {
+				row[i] = shorten(cell, 30)
 			}
 			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
 		}
@@ -81,17 +80,9 @@ func writeTable(w io.Writer, rows [][]string, widest map[int]int) error {
 // shorten returns text in at most this many columns of a terminal. It leaves out the middle,
 // because the pods of a deployment differ at the end of their names.
 func shorten(text string, most int) string {
-	if uniseg.StringWidth(text) <= most {
-		return text
-	}
 	r := []rune(text)
-	if len(r) > 2*most { // so that a long text takes no longer
-		r = append(r[:most:most], r[len(r)-most:]...)
+	for side := most / 2; uniseg.StringWidth(text) > most; side-- {
+		text = string(r[:side]) + "…" + string(r[len(r)-side:])
 	}
-	gap := len(r) / 2
-	for uniseg.StringWidth(string(r)) >= most {
-		gap = (len(r) - 1) / 2
-		r = slices.Delete(r, gap, gap+1)
-	}
-	return string(r[:gap]) + "…" + string(r[gap:])
+	return text
 }

@@ -77,7 +77,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			t.Errorf("oid %s: exit code %d, %q, want %d and %v", line, code, stderr.String(), exitFailed, errFull)
 		}
 	}
-	if err := writeTable(full{}, [][]string{{"STATE"}}, nil); !errors.Is(err, errFull) {
+	if err := writeTable(full{}, [][]string{{"STATE"}}); !errors.Is(err, errFull) {
 		t.Errorf("a table: %v", err)
 	}
 }

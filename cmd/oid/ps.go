@@ -135,46 +135,35 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 			return err
 		}
 	}
-	var widest map[int]int
+	var shortened []int
 	if isTerminal(std.out) && !l.wide {
-		widest = map[int]int{1: widestName, 3: widestName}
+		shortened = []int{1, 3}
 	}
-	if err := writeTable(std.out, table, widest); err != nil {
+	if err := writeTable(std.out, table, shortened...); err != nil {
 		return err
 	}
 	if len(found) > 0 || bool(l.asJSON) {
 		return nil
 	}
 	empty, err := warnIfEmpty(ctx, std, r)
-	if err == nil && !empty {
-		std.warn("no process matches; to list all recorded processes, run: oid ps --all")
-		err = warnOfLabels(ctx, std, r, q.Labels)
+	if err != nil || empty {
+		return err
 	}
-	return err
-}
-
-// widestName is the width to which names are shortened at a terminal.
-const widestName = 30
-
-// warnOfLabels warns of names that no process of r has as a label: they may be mistyped.
-func warnOfLabels(ctx context.Context, std streams, r *registry.Registry, asked map[string]string) error {
-	if len(asked) == 0 {
+	std.warn("no process matches; to list all recorded processes, run: oid ps --all")
+	if len(q.Labels) == 0 {
 		return nil
 	}
-	missing, names := maps.Clone(asked), map[string]bool{}
+	known := map[string]bool{"host.name": true, "service.instance.id": true, "service.name": true, "service.version": true}
 	for p, err := range r.All(ctx, registry.Query{}) {
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(missing, func(name, _ string) bool { _, ok := p.Attribute(name); return ok })
-		for name := range p.Labels {
-			names[name] = true
+		for label := range p.Labels {
+			known[label] = true
 		}
 	}
-	all := slices.Sorted(maps.Keys(names))
-	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		std.warn("no recorded process has a label %s%s", name, cmp.Or(didYouMean(name, all, ""), "; labels on record: "+strings.Join(all, ", ")))
-	}
+	all := slices.Sorted(maps.Keys(known))
+	std.warn("processes have these labels: %s", strings.Join(all[:min(len(all), 100)], ", "))
 	return nil
 }
 

@@ -13,7 +13,7 @@ func TestWriteTable(t *testing.T) {
 		{"alive", "订单服务", "9"},
 		{"dead", "cafe\u0301", "15"},
 		{"", "shop", ""},
-	}, nil)
+	})
 	want := "STATE  NAME      FILES\n" +
 		"alive  订单服务  9\n" +
 		"dead   cafe\u0301      15\n" +

@@ -2,7 +2,6 @@ package towire
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -50,24 +49,18 @@ var unescaped = strings.NewReplacer("{", "%7B", "}", "%7D", `"`, "%22", "<", "%3
 func ParseLinks(texts []string) (all Links, err error) {
 	for _, text := range texts {
 		m := linkForm.Get().FindStringSubmatch(text)
-		switch {
-		case m == nil:
-			err = errors.New("want NAME=URL, such as logs=https://logs.example/?pod={k8s.pod.name}; the URL has no blanks, and no placeholder or user before the path")
-		case strings.Count(text, "{") != strings.Count(text, "}"):
-			err = errors.New("a brace has no counterpart")
-		case slices.ContainsFunc(all, func(l link) bool { return l.name == m[1] }):
-			err = errors.New("another link has the same name")
-		default:
-			all = append(all, link{m[1], m[2]})
+		if m == nil || strings.Count(text, "{") != strings.Count(text, "}") {
+			return nil, fmt.Errorf("link %.80q: want NAME=URL, such as logs=https://logs.example/?pod={k8s.pod.name}; the URL has no blanks and no single braces, and no placeholder or user before the path", text)
+		}
+		if slices.ContainsFunc(all, func(l link) bool { return l.name == m[1] }) {
+			return nil, fmt.Errorf("link %.80q: another link has the same name", text)
 		}
 		for _, p := range placeholder.Get().FindAllString(text, -1) {
 			if strings.ContainsAny(p, ":+") && timeText(p[1:len(p)-1], time.Time{}) == "" {
-				err = cmp.Or(err, fmt.Errorf("%s is neither an attribute nor a time such as {from}, {to:ms} or {time-1h:s}", p))
+				return nil, fmt.Errorf("link %.80q: %s is neither an attribute nor a time such as {from}, {to:ms} or {time-1h:s}", text, p)
 			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("link %.80q: %w", text, err)
-		}
+		all = append(all, link{m[1], m[2]})
 	}
 	return all, nil
 }

@@ -147,7 +147,7 @@ func TestParseLinks(t *testing.T) {
 		`logs=https://a.example\{id}`:           "want NAME=URL",
 		"logs=https://a.example/?q={ id }":      "want NAME=URL",
 		"logs=https://a.example/\n{id}":         "want NAME=URL",
-		"logs=https://a.example/?q={id":         "a brace has no counterpart",
+		"logs=https://a.example/?q={id":         "no single braces",
 		"logs=https://a.example/?q={from:iso}":  "{from:iso} is neither an attribute nor a time",
 		"logs=https://a.example/?q={time+1x}":   "{time+1x} is neither an attribute nor a time",
 		"logs=https://a.example/?q={id:ms}":     "{id:ms} is neither an attribute nor a time",
