@@ -101,7 +101,7 @@ func (a *agent) deliver(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
-	_ = backoff.Sleep(last, settle)
+	_ = backoff.Sleep(last, 5*settle) // programs that end together with the agent
 	for more := true; more; {
 		a.pass(last)
 		select {
