@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -398,4 +400,59 @@ func TestAgentRemovedSystemdSocket(t *testing.T) {
 	log.waits(t, 1, logSocketWorks)
 	log.waits(t, 1, logSocketFails)
 	joined(t, folder+"/s")
+}
+
+// A token is rotated, first at the server and then in the file of the agent. The agent says
+// that it is refused, and records everything when it has the new token, without a restart.
+func TestAgentRotatedToken(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	rotate := func(file string) {
+		t.Helper()
+		if err := os.WriteFile(folder+"/"+file, []byte(rand.Text()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate("old")
+	rotate("new")
+	use := func(file, as string) {
+		t.Helper()
+		text, err := os.ReadFile(folder + "/" + file)
+		if err == nil {
+			err = replace(folder+"/"+as, string(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	use("old", "of-agent")
+	serve := func(address, tokens string) (*exec.Cmd, string) {
+		c, said := startOid(t, "serving on http://", "serve", "--listen", address, "--store", "sqlite:"+folder+"/db", "--locks", "file:"+folder, "-q", "--token-file", folder+"/"+tokens)
+		return c, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(said)
+	}
+	server, address := serve("127.0.0.1:0", "old")
+	log := &agentLog{}
+	agent := exec.Command("oid", "agent", "--listen", folder+"/s", "--server", "http://"+address, "--token-file", folder+"/of-agent", "--interval", "1s")
+	agent.Stderr = log
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
+	log.waits(t, 1, "listens on")
+	joined(t, folder+"/s")
+	_ = server.Process.Signal(syscall.SIGTERM)
+	_ = server.Wait()
+	log.waits(t, 1, "processes cannot be recorded now")
+	serve(address, "new")
+	id, _ := joined(t, folder+"/s")
+	time.Sleep(1200 * time.Millisecond) // another call
+	log.waits(t, 0, "processes are recorded again")
+	use("new", "of-agent")
+	log.waits(t, 1, "processes are recorded again")
+	log.waits(t, 1, "processes cannot be recorded now")
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(oidOutput(t, "trace", id, "--store", "sqlite:"+folder+"/db"), "claimed"); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not recorded", id)
+		}
+	}
 }
