@@ -96,7 +96,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		try := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(try); pattern != "/v1/" {
+		if _, pattern := s.mux.Handler(try); s.rows[pattern].endpoint != nil {
 			allowed = append(allowed, method)
 		}
 	}

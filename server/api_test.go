@@ -127,7 +127,7 @@ func TestRangeOverAPI(t *testing.T) {
 	wantProblem(t, r.get(t, "/v1/range?form=now"), 422, "form")
 	wantProblem(t, r.get(t, "/v1/range?from=9000-01-01"), 422, "the last second that an ObjectId can hold is 2106-02-07T06:28:15Z")
 	// A bound that cannot be read must not be left out: that would be every id.
-	for _, query := range []string{"since=%zz", "from=2026-01-01%&to=now", "from=2026-01-01;to=now", "since=%ff", "%ff=1"} {
+	for _, query := range []string{"since=%zz", "from=2026-01-01%&to=now", "from=2026-01-01;to=now", "since=%ff", "%ff=1", "from=&from=2026-01-01", "from=2026-01-01&from=soon"} {
 		wantProblem(t, r.get(t, "/v1/range?"+query), 400, "the query of the URL is malformed")
 		if got := r.get(t, "/range?"+query, "Accept", "text/html"); got.status != 400 {
 			t.Errorf("/range?%s: status %d", query, got.status)
@@ -333,6 +333,11 @@ func TestNoSuchEndpoint(t *testing.T) {
 	wantProblem(t, got, 405, "GET")
 	if got.header.Get("Allow") != "GET" {
 		t.Errorf("Allow: %q", got.header.Get("Allow"))
+	}
+	for _, method := range []string{"DELETE", "GET"} { // DELETE is for members, and heartbeats is none
+		if got := r.do(t, method, "/v1/members/heartbeats", nil); got.status != 405 || got.header.Get("Allow") != "POST" {
+			t.Errorf("%s /v1/members/heartbeats: %d, Allow %q", method, got.status, got.header.Get("Allow"))
+		}
 	}
 	if got := r.get(t, "/nothing", "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "<html") {
 		t.Errorf("/nothing: %+v", got)

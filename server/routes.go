@@ -40,6 +40,7 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/v1/processes", Policy: write(small), api: true, endpoint: (*Server).registerProcess},
 		{method: "GET", path: "/v1/processes", Policy: read(large), api: true, endpoint: listProcesses},
 		{method: "GET", path: "/v1/processes/{gpid}", Policy: read(large), api: true, endpoint: getProcess},
+		{method: "DELETE", path: "/v1/members/heartbeats", Policy: read(small), api: true, do: s.noEndpoint}, // it is no member
 		{method: "POST", path: "/v1/members/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeats},
 		{method: "POST", path: member + "/heartbeats", Policy: write(small), api: true, endpoint: sendHeartbeat},
 		{method: "POST", path: member + "/evidence", Policy: write(small), api: true, endpoint: addEvidence},

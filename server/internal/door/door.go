@@ -185,10 +185,16 @@ func (d *Door) Enter(w *Recorder, r *http.Request, p Policy) (done func(), err e
 	return d.admit(w, r, p)
 }
 
-// wellFormed reports whether a query can be parsed completely. net/url skips malformed
-// parameters silently, and a range without its bound would cover everything.
+// wellFormed reports whether a query can be parsed completely, and has each parameter once,
+// except labels. net/url skips malformed parameters silently, and a range without its bound
+// would cover everything. Of a repeated parameter, package huma takes the first value.
 func wellFormed(query string) bool {
-	_, err := url.ParseQuery(query)
+	all, err := url.ParseQuery(query)
+	for name, values := range all {
+		if len(values) > 1 && name != "label" {
+			return false
+		}
+	}
 	text, _ := url.QueryUnescape(query) // ParseQuery returns the same errors
 	return err == nil && utf8.ValidString(text)
 }
@@ -216,7 +222,7 @@ var (
 	ErrNoToken  = errors.New("the server requires a token; send the header Authorization: Bearer TOKEN")
 	ErrOrigin   = errors.New("the request comes from a page of another origin")
 	ErrProxied  = errors.New("this server has no token: start it with --token-file, and with --base-url and --trusted-proxy for the proxy")
-	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
+	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, each once except label, separated by &, and two hexadecimal digits after each %")
 	ErrReadOnly = errors.New("the token is read-only")
 	ErrSlowBody = errors.New("the body of the request arrived too slowly")
 	ErrSlowest  = errors.New("upload aborted: too slow while others were waiting; try again later")
