@@ -78,3 +78,17 @@ func startProxy(t testing.TB, port int, folder, name, file, config string, args 
 		return err
 	})
 }
+
+// HAProxy starts HAProxy at http://127.0.0.1:PORT with the rest of its configuration, which has
+// a default backend.
+func HAProxy(t testing.TB, port int, backends string) {
+	t.Helper()
+	startProxy(t, port, t.TempDir(), "haproxy", "haproxy.cfg", fmt.Sprintf(`defaults
+  mode http
+  timeout connect 1s
+  timeout client 5s
+  timeout server 1s
+frontend in
+  bind 127.0.0.1:%d
+%s`, port, backends), "-f")
+}
