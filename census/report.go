@@ -27,6 +27,11 @@ type ReportOptions struct {
 	// Name, if not nil, must return the name of the process that created an id, or "" if
 	// the name is unknown. A census calls it once for each process in the list.
 	Name func(objectid.ID) string
+
+	// Deploys, if not nil, must return the deploys of the services whose processes created
+	// the ids. A census calls it once for each collection, with an id of each process in the
+	// list. The report has those within its timeline as events, without first versions.
+	Deploys func([]objectid.ID) []Deploy
 }
 
 func (o *ReportOptions) withDefaults() ReportOptions {
@@ -262,6 +267,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	r.Doubts = c.doubts(t)
 	r.Events, r.ShortestOutage = t.history.events(options.Zone)
 	r.Events = append(r.Events, t.faultEvents()...)
+	r.Events = append(r.Events, t.deployEvents(r, options.Deploys)...)
 	slices.SortStableFunc(r.Events, func(a, b Event) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Kind, b.Kind)) })
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil

@@ -111,7 +111,7 @@ func stored() (docs, read map[string]any) {
 		livingRecords:               live,
 		sampleRecords:               samplesDoc("a1b2c3d4", all),
 		endedRecords:                endedDoc{Key: endedKey(p.Last.Time, rec.Key), Format: format},
-		registryRecords:             marks{marksKey, format, p.From},
+		registryRecords:             marks{marksKey, format, p.From, p.Confirmed},
 		claimRecords:                idle,
 		claimRecords + " ended":     e1,
 		claimRecords + " not ended": e2,

@@ -42,6 +42,8 @@ type Query struct {
 	Limit int
 	// After is [Page].Next of the previous page. Default: the first page.
 	After string
+
+	unrivalled bool // leave out Status.Rivals
 }
 
 // Page is one page of the processes that a query selects. Their order depends on the query.
@@ -295,7 +297,7 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []listed) ([]*S
 		if len(q.States) > 0 && !slices.Contains(q.States, s.State) {
 			continue
 		}
-		if out[places[i]] = s; s.State.mayLive() {
+		if out[places[i]] = s; s.State.mayLive() && !q.unrivalled {
 			alive, used = append(alive, s), append(used, s.values()...)
 		}
 	}

@@ -60,6 +60,10 @@ type Trace struct {
 	// and After, or between the last two samples if After is nil. If there are no two
 	// samples, it is [Unmeasured].
 	CPU float64
+
+	// Deploy is how the version of the process was deployed. It is nil unless
+	// [Tracer.AddDeploy] found it.
+	Deploy *Deploy
 }
 
 // Trace finds the process that created id. An id of which nothing is known is no error: its

@@ -56,6 +56,10 @@ type Tracer struct {
 	unknown int                    // ids since then for which the claims would have answered
 	worth   int                    // how many traces take as long as reading the claims again
 	changed time.Time              // when Forget was last called
+
+	reading      sync.Mutex // held while the deploys are read
+	deploys      []Deploy
+	deploysUntil time.Time // until when the deploys are remembered
 }
 
 // traceKey is the part of an id that determines its trace: the creation time and the

@@ -44,7 +44,7 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	records := now.Add(-keep.Records)
 	_, err := r.sweep(ctx, maxTime(records, now.Add(-lateFor)))
 	if err == nil {
-		done.Samples, err = r.pruneSamples(ctx, maxTime(now.Add(-keep.Samples), records))
+		done.Samples, err = r.pruneSamples(ctx, maxTime(now.Add(-keep.Samples), records), records)
 	}
 	if err == nil {
 		done.Records, err = r.pruneRecords(ctx, records)
@@ -54,18 +54,19 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 
 // pruneSamples deletes the samples of processes that ended before a time. It skips
 // processes that ended before the time of the last Prune's marks, because they have no
-// samples.
-func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64, err error) {
+// samples. It also marks that records from before a time may be deleted.
+func (r *Registry) pruneSamples(ctx context.Context, before, records time.Time) (n int64, err error) {
 	m, err := r.readMarks(ctx)
-	if err != nil || !m.Samples.Before(before) {
-		return 0, err
+	if err == nil && m.Samples.Before(before) {
+		n, err = r.pruneEnded(ctx, m.Samples, before, maxBatch, func(entries []*endedDoc) (int64, error) {
+			blocks := each.Of(entries, func(e *endedDoc) string { return e.Key[max(0, len(e.Key)-8):] })
+			return r.deleteSamples(ctx, blocks, before)
+		})
+		m.Samples = before
 	}
-	n, err = r.pruneEnded(ctx, m.Samples, before, maxBatch, func(entries []*endedDoc) (int64, error) {
-		blocks := each.Of(entries, func(e *endedDoc) string { return e.Key[max(0, len(e.Key)-8):] })
-		return r.deleteSamples(ctx, blocks, before)
-	})
 	if err == nil {
-		err = r.markSamples(ctx, before)
+		m.Records = maxTime(m.Records, records)
+		err = r.mark(ctx, m)
 	}
 	return n, err
 }

@@ -45,6 +45,8 @@ type marks struct {
 	Format int    `bson:"v"`
 	// Samples is the time before which ended processes have no samples.
 	Samples time.Time `bson:"samples,omitempty"`
+	// Records is the time before which records of ended processes may be deleted.
+	Records time.Time `bson:"records,omitempty"`
 }
 
 const marksKey = "registry"
@@ -55,11 +57,10 @@ func (r *Registry) readMarks(ctx context.Context) (marks, error) {
 	return m, unlessNotFound(err)
 }
 
-// markSamples stores that processes which ended before a time have no samples. If this
-// overwrites a later mark of another program, the next [Registry.Prune] only looks at some
-// processes again.
-func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
-	m := marks{Key: marksKey, Format: format, Samples: before}
+// mark stores m. If this overwrites a later mark of another program, the next
+// [Registry.Prune] only looks at some processes again.
+func (r *Registry) mark(ctx context.Context, m marks) error {
+	m.Key, m.Format = marksKey, format
 	_, err := r.store.Insert(ctx, registryRecords, m)
 	if errors.Is(err, store.ErrDuplicate) {
 		err = r.store.Replace(ctx, registryRecords, m)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
 )
 
 // censusFlags are the flags of oid census.
@@ -181,6 +182,7 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 		std.warn("processes are shown without names: %v", err)
 	}
 	options.Name = t.namer(ctx, std)
+	options.Deploys = func(ids []objectid.ID) []census.Deploy { return t.deploys(ctx, std, ids) }
 	err = cmp.Or(f.report(std, c, options), t.Close())
 	if stopped != nil {
 		return stopped

@@ -12,8 +12,10 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
@@ -142,11 +144,27 @@ func (t *tracer) learn(ctx context.Context, std streams, err error) {
 	t.again = time.Now().Add(t.pause.Next())
 }
 
-// traceAgain returns the trace of id. If the input may grow, as a log that is followed, and the
+// deploys returns the deploys of the services whose processes created the ids, or nil while the
+// store fails or does not exist.
+func (t *tracer) deploys(ctx context.Context, std streams, ids []objectid.ID) []census.Deploy {
+	if t == nil || !t.again.IsZero() {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, askFor)
+	defer stop()
+	found, err := t.Deploys(ctx, ids...)
+	t.learn(ctx, std, err)
+	return each.Of(found, func(d registry.Deploy) census.Deploy { return census.Deploy(d) })
+}
+
+// traceAgain returns the trace of id and the deploy of the process. If the input may grow, as a log that is followed, and the
 // store is away, traceAgain reports that and asks again, so that no id is left out.
 func traceAgain(ctx context.Context, std streams, tracer *registry.Tracer, id objectid.ID, mayGrow bool) (registry.Trace, error) {
 	for pause := (backoff.Backoff{First: time.Second, Max: time.Minute}); ; {
 		found, err := tracer.Trace(ctx, id)
+		if err == nil {
+			err = tracer.AddDeploy(ctx, &found)
+		}
 		if err == nil || !mayGrow || !failure.Of(err).Retry() {
 			return found, err
 		}

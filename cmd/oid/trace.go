@@ -133,6 +133,9 @@ func traceText(t registry.Trace, links []wire.Link, z *zone) string {
 			line("state", "%s: %s; last heartbeat %s", p.State, p.Reason, z.text(p.Last.Time.Truncate(time.Second)))
 		}
 	}
+	if d := towire.Trace(t).Deploy; d != nil {
+		line("version", "%s", towire.DeployText(d, t.ID.Time()))
+	}
 	if near := nearest(t); near != nil {
 		if load := loadText(near.Load, t.CPU); load != "" {
 			line("load", "%s (sampled %s)", load, sampleOffset(near.Time.Sub(t.ID.Time())))

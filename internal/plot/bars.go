@@ -134,9 +134,10 @@ const (
 	markHigh = 15 // the height of such a row
 )
 
-// Marked draws c as bars with axes, and marks above the bars. It returns "" if all counts are 0.
+// Marked draws c as bars with axes, marks above the bars, and ticks below them; of a tick, only
+// At and Title are used. It returns "" if all counts are 0.
 // label names the plot for screen readers.
-func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
+func (c Counts) Marked(label string, size Size, marks, ticks []Mark) SVG {
 	if len(c.Counts) == 0 || slices.Max(c.Counts) == 0 {
 		return ""
 	}
@@ -150,6 +151,10 @@ func (c Counts) Marked(label string, size Size, marks []Mark) SVG {
 	a.cuts(c, all)
 	a.names(c, all)
 	a.marks(marks)
+	for _, m := range ticks {
+		fmt.Fprintf(&a.b, `<line class="deploy" x1="%.2f" x2="%.2f" y1="%d" y2="%d"><title>%s</title></line>`,
+			a.x(m.At), a.x(m.At), a.above+a.high+1, a.above+a.high+7, html.EscapeString(m.Title))
+	}
 	return a.end()
 }
 

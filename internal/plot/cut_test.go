@@ -27,7 +27,7 @@ func TestCut(t *testing.T) {
 		{"too many", with(20_000, 20_001, 20_002, 20_003, 20_004, 20_005), nil, "20000"},
 		{"few bars", []int64{1, 1, 1, 100}, nil, "100"},
 	} {
-		drawing := string(counts(c.counts...).Marked("ids", usual, nil))
+		drawing := string(counts(c.counts...).Marked("ids", usual, nil, nil))
 		got := values(drawing, `<text class="cut"[^>]*>([^<]*)<`)
 		if len(got) > 0 && len(c.cut) > 0 {
 			got = []string{got[0], got[len(got)-1]}[:min(len(c.cut), len(got))]
@@ -58,13 +58,13 @@ func TestYears(t *testing.T) {
 		c.Year = func(i int) int { return 2016 + (i+3)/12 }
 		return c
 	}
-	if got := labels(string(months(33).Marked("", usual, nil))); got[0] != "&lt;0&gt;" {
+	if got := labels(string(months(33).Marked("", usual, nil, nil))); got[0] != "&lt;0&gt;" {
 		t.Errorf("of less than three years: %v", got)
 	}
-	if got := labels(string(months(34).Marked("", usual, nil))); !slices.Equal(got, []string{"2017", "2018", "2019"}) {
+	if got := labels(string(months(34).Marked("", usual, nil, nil))); !slices.Equal(got, []string{"2017", "2018", "2019"}) {
 		t.Errorf("of three years: %v", got)
 	}
-	got := labels(string(months(12*60).Marked("", plot.Size{Width: 380, High: 100}, nil)))
+	got := labels(string(months(12*60).Marked("", plot.Size{Width: 380, High: 100}, nil, nil)))
 	if len(got) < 3 || len(got) > 8 || !slices.IsSorted(got) {
 		t.Errorf("of sixty years on a phone: %v", got)
 	}

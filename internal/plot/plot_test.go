@@ -75,7 +75,7 @@ func counts(n ...int64) plot.Counts {
 }
 
 func TestBars(t *testing.T) {
-	drawing := string(counts(10, 0, 40, 1).Marked(`ids "by" day`, usual, nil))
+	drawing := string(counts(10, 0, 40, 1).Marked(`ids "by" day`, usual, nil, nil))
 	if got := numbers(drawing); !slices.Equal(got, []string{"0", "10", "20", "30", "40"}) {
 		t.Errorf("numbers %v", got)
 	}
@@ -94,7 +94,7 @@ func TestBars(t *testing.T) {
 	if !strings.Contains(drawing, `aria-label="ids &#34;by&#34; day"`) {
 		t.Errorf("no label: %.100s", drawing)
 	}
-	if got := counts(0, 0).Marked("nothing", usual, nil); got != "" {
+	if got := counts(0, 0).Marked("nothing", usual, nil, nil); got != "" {
 		t.Errorf("without a count: %s", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestManyBars(t *testing.T) {
 		7: {7, 7, "&lt;6&gt;: 1 &amp; no more"}, 8: {8, 4, "&lt;7&gt;: 1 &amp; no more"},
 		640: {640, 7, "&lt;639&gt;: 1 &amp; no more"}, 641: {321, 7, "&lt;640&gt;: 1 &amp; no more"}, 1280: {640, 7, "&lt;1278&gt; to &lt;1279&gt;: 2 &amp; no more"},
 	} {
-		drawing := string(counts(slices.Repeat([]int64{1}, n)...).Marked("", usual, nil))
+		drawing := string(counts(slices.Repeat([]int64{1}, n)...).Marked("", usual, nil, nil))
 		titles := values(drawing, `<title>([^<]*)<`)
 		if len(titles) != want.bars || len(labels(drawing)) != want.labels || titles[len(titles)-1] != want.last {
 			t.Errorf("%d counts: %d bars, %d labels, the last is %s; want %v", n, len(titles), len(labels(drawing)), titles[len(titles)-1], want)

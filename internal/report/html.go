@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -168,7 +169,18 @@ func (p page) chart(size plot.Size) plot.SVG {
 		}
 		marks = append(marks, m)
 	}
-	return c.Marked(fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events")), size, marks)
+	var ticks []plot.Mark // one for each pixel with a deploy
+	for _, e := range p.Events {
+		if e.Kind != census.KindDeploy {
+			continue
+		}
+		_, sentence := eventTexts(e, p.in)
+		if at := math.Floor(p.share(e.Start)*float64(size.Width)) / float64(size.Width); len(ticks) == 0 || ticks[len(ticks)-1].At != at {
+			ticks = append(ticks, plot.Mark{At: at, Title: p.at(e.Start) + " " + sentence})
+		}
+	}
+	label := fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events"))
+	return c.Marked(label, size, marks, ticks)
 }
 
 // maxMarks is how many events are marked on a timeline.
@@ -198,7 +210,7 @@ func (p page) events() g.Node {
 	left := len(p.Events) - maxMarks
 	return g.Group{
 		h.H2(g.Text("What happened")),
-		h.Ul(h.Class("events"), g.Map(p.Events[:min(len(p.Events), maxMarks)], func(e census.Event) g.Node {
+		h.Ul(h.Class("events"), g.Map(listedEvents(p.Events, maxMarks), func(e census.Event) g.Node {
 			_, sentence := eventTexts(e, p.in)
 			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence)))
 		})),

@@ -118,7 +118,7 @@ func (t *textWriter) events(r *census.Report) {
 		return
 	}
 	t.printf("\nevents\n")
-	for _, e := range r.Events[:min(len(r.Events), maxEvents)] {
+	for _, e := range listedEvents(r.Events, maxEvents) {
 		_, sentence := eventTexts(e, zoneOf(r))
 		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence)
 	}

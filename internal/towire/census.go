@@ -54,6 +54,9 @@ func event(e census.Event) wire.Event {
 	out := wire.Event{
 		Kind: string(e.Kind), Start: e.Start, End: e.End, Share: e.Share, ProcessValue: e.Process, Usual: e.Usual, Confidence: string(e.Confidence),
 	}
+	if e.Deploy != nil {
+		out.Deploy = new(wire.Deploy(*e.Deploy))
+	}
 	switch e.Kind {
 	case census.KindOutage, census.KindImport, census.KindDeletion:
 		out.IDs = e.Size

@@ -106,6 +106,9 @@ func Trace(t registry.Trace) wire.Trace {
 	if t.Classic != nil {
 		out.Classic = new(wire.Classic(*t.Classic))
 	}
+	if t.Deploy != nil {
+		out.Deploy = new(wire.Deploy(*t.Deploy))
+	}
 	if t.Before != nil {
 		out.Before = new(Sample("", nil, *t.Before))
 	}
@@ -113,6 +116,24 @@ func Trace(t registry.Trace) wire.Trace {
 		out.After = new(Sample("", nil, *t.After))
 	}
 	return out
+}
+
+// DeployText says when a version was deployed, for people, such as "1.4.2, first seen 12 minutes
+// before this id". at is the creation time of the id.
+func DeployText(d *wire.Deploy, at time.Time) string {
+	text, since := strings.TrimSpace(d.Version+" "+d.Revision), ", in records since "+d.Since.Format(time.RFC3339)
+	if d.Since.IsZero() {
+		since = ""
+	}
+	when := humanize.RelTime(d.Time.Truncate(time.Second), at, "before this id", "after this id")
+	when = strings.Replace(when, "now", "in the second of this id", 1)
+	switch d.Kind {
+	case registry.OlderVersion:
+		return text + "; when it was deployed cannot be told: earlier records were pruned or not read"
+	case registry.EarlierVersion:
+		return text + ", deployed again " + when
+	}
+	return text + ", first seen " + when + since
 }
 
 // Load converts l. Values that were not measured become nil.

@@ -76,7 +76,7 @@ type Elections struct {
 
 // Event is something that happened to a collection, as its ids show.
 type Event struct {
-	Kind         string    `json:"kind" doc:"outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
+	Kind         string    `json:"kind" doc:"outage, import, deletion, deploy, clock-step, shared-process-value, resumed-state or no-sequence."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
 	IDs          int64     `json:"ids,omitempty" doc:"Approximate number of ids. For an import: how many more than usual were created. For a deletion: how many are missing. For an outage: how many are usually created in a time of this length and at these hours."`
@@ -85,6 +85,7 @@ type Event struct {
 	ProcessValue string    `json:"process_value,omitempty"`
 	Usual        string    `json:"usual,omitempty" doc:"For an outage: what is usual at these hours, such as: all 212 other days have ids."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
+	Deploy       *Deploy   `json:"deploy,omitempty" doc:"For a deploy: the service and the version."`
 }
 
 // CensusSource says what was read from one source, such as a file, or from one collection
