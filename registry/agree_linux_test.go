@@ -68,7 +68,7 @@ func TestListAndRegistrationAgree(t *testing.T) {
 			second := remote(t, 8)
 			_, err = r.AdoptRemote(t.Context(), second, []objectid.ID{id}, objectid.Modern, nil)
 			check("registration", err)
-			_, err = r.Heartbeat(t.Context(), keyOf(t, r, second), registry.Load{}, time.Time{})
+			_, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, second), Load: registry.Load{}})
 			check("heartbeat", err)
 			if st := statusOf(t, r, second); st.State != registry.Alive {
 				t.Errorf("the second: %s (%s)", st.State, st.Reason)
@@ -152,7 +152,7 @@ func TestRemoteHeartbeatReadsNoFile(t *testing.T) {
 	least := 1 << 30 // another goroutine may read on the same thread
 	for range 20 {
 		before := reads()
-		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, g), registry.Load{}, time.Time{}); err != nil {
+		if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, g), Load: registry.Load{}}); err != nil {
 			t.Fatal(err)
 		}
 		least = min(least, reads()-before)

@@ -48,7 +48,7 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 6 { // a document of samples, whichever its turn, and some in the living record
-		if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{RSS: 1 << 30}, time.Now()); err != nil {
+		if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{RSS: 1 << 30}, Clock: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/internal/hidden"
+	"github.com/oidkit/oid/internal/otelresource"
 )
 
-// Bounds of labels, which are part of every list of processes.
-const (
-	maxLabels     = 50
-	maxLabelName  = 100 // bytes
-	maxLabelValue = 200 // bytes
-)
+// Description is what a process says of itself. Nothing proves it.
+type Description struct {
+	// Name, Version and Labels are as in [RegisterOptions].
+	Name, Version string
+	Labels        map[string]string
+}
 
 // checkDescription checks what a caller says about a process. The error wraps
 // [ErrDescription] and names the first invalid text; labels are checked in the order of
@@ -24,13 +25,13 @@ func checkDescription(name, version string, labels map[string]string) error {
 	if err := cmp.Or(checkPrintable("name", name), checkPrintable("version", version)); err != nil {
 		return err
 	}
-	if len(labels) > maxLabels {
-		return fmt.Errorf("%w: %d labels, want up to %d", ErrDescription, len(labels), maxLabels)
+	if len(labels) > otelresource.MaxLabels {
+		return fmt.Errorf("%w: %d labels, want up to %d", ErrDescription, len(labels), otelresource.MaxLabels)
 	}
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		value := labels[label]
-		if label == "" || len(label) > maxLabelName || len(value) > maxLabelValue {
-			return fmt.Errorf("%w: label %.50q: want a name of 1 to %d bytes and a value of up to %d", ErrDescription, label, maxLabelName, maxLabelValue)
+		if label == "" || len(label) > otelresource.MaxLabelName || len(value) > otelresource.MaxLabelValue {
+			return fmt.Errorf("%w: label %.50q: want a name of 1 to %d bytes and a value of up to %d", ErrDescription, label, otelresource.MaxLabelName, otelresource.MaxLabelValue)
 		}
 		what := fmt.Sprintf("of the label %.50q", label)
 		if err := cmp.Or(checkPrintable("name "+what, label), checkPrintable("value "+what, value)); err != nil {
@@ -42,20 +43,17 @@ func checkDescription(name, version string, labels map[string]string) error {
 
 // checkPrintable returns an error if text contains characters that people cannot see.
 func checkPrintable(what, text string) error {
-	if at := strings.IndexFunc(text, unprintable); at >= 0 {
+	if at := strings.IndexFunc(text, hidden.Unprintable); at >= 0 {
 		return fmt.Errorf("%w: the %s has %U at offset %d, want printable characters", ErrDescription, what, []rune(text[at:])[0], at)
 	}
 	return nil
 }
 
-// unprintable reports whether r is hidden, or is what Go reads for a byte that is not UTF-8.
-func unprintable(r rune) bool { return hidden.Rune(r) || r == '\uFFFD' }
-
 // printable replaces the characters that checkDescription refuses by question marks. It is
 // for names of programs, which whoever starts a program chooses.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if hidden.Unprintable(r) {
 			return '?'
 		}
 		return r

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store/memstore"
 )
@@ -45,7 +46,7 @@ func TestRemoteOptionsOf(t *testing.T) {
 // process is recorded.
 func TestDescriptionsEverywhere(t *testing.T) {
 	many := map[string]string{}
-	for i := range maxLabels + 1 {
+	for i := range otelresource.MaxLabels + 1 {
 		many[strings.Repeat("x", i+1)] = ""
 	}
 	g, err := gpid.Self("10.0.0.7:8080")

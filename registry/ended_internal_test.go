@@ -2,7 +2,6 @@ package registry
 
 import (
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/store"
 )
@@ -26,7 +25,7 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 		if !first {
 			read()
 		}
-		if _, err := New(r.store, nil).Heartbeat(t.Context(), p.Key(), Load{}, time.Time{}); err != nil {
+		if _, err := New(r.store, nil).Heartbeat(t.Context(), &RemoteHeartbeat{Member: p.Key(), Load: Load{}}); err != nil {
 			t.Fatal(err)
 		}
 		if first {

@@ -47,8 +47,8 @@ func (m *Member) Clone() *Member {
 	m.working.Lock()
 	defer m.working.Unlock()
 	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
-	c := own.newMember(from.process(), m.offline, true)
-	c.sampler = m.sampler
+	c := own.newMember(from.process(), &RegisterOptions{Offline: m.offline}, true)
+	c.sampler, c.reader = m.sampler, m.reader
 	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, registration: from.registration, p: from.process()}
 	c.recorder.unstored = slices.Clone(from.unstored)
 	c.generator, c.block = m.Generator(), m.block

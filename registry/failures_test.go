@@ -144,7 +144,7 @@ func TestRemoteWithAStoreThatFails(t *testing.T) {
 	}
 	for name, ask := range map[string]func(r *registry.Registry) error{
 		"heartbeat": func(r *registry.Registry) error {
-			_, err := r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
+			_, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: k, Load: registry.Load{}})
 			return err
 		},
 		"heartbeats": func(r *registry.Registry) error {

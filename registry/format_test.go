@@ -94,7 +94,7 @@ func TestOtherFormatIsRefused(t *testing.T) {
 				case "list":
 					err = drain(r.All(t.Context(), registry.Query{}), 2)
 				case "heartbeat":
-					_, err = r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
+					_, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: k, Load: registry.Load{}})
 				case "history":
 					err = drain(r.History(t.Context(), k, time.Time{}, time.Time{}), 1)
 				case "prune":
@@ -174,7 +174,7 @@ func TestFormatIsReadOnce(t *testing.T) {
 	for i, want := range []int{1, 0, 0} {
 		p, err := r.RegisterRemote(t.Context(), remote(t, 7+i), nil)
 		if err == nil {
-			_, err = r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{})
+			_, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}})
 		}
 		if err != nil {
 			t.Fatal(err)

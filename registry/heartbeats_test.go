@@ -46,7 +46,7 @@ func TestAgentOfAHost(t *testing.T) {
 		for range 3 { // at the same time as the agent
 			i := random.IntN(n)
 			wg.Go(func() {
-				if _, err := other.Heartbeat(t.Context(), all[i].Member, registry.Load{RSS: 8192}, time.Time{}); err == nil {
+				if _, err := other.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: all[i].Member, Load: registry.Load{RSS: 8192}}); err == nil {
 					want[i]++ // of different processes, or the test's race detector says so
 				}
 			})

@@ -88,7 +88,7 @@ func TestSweepBesideWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range i % 9 { // with and without a document of samples
-			if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1+i)), registry.Load{RSS: 4096}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, remote(t, 1+i)), Load: registry.Load{RSS: 4096}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -97,7 +97,7 @@ func TestSweepBesideWriters(t *testing.T) {
 	now.set(25 * time.Hour)
 	more := sample(t)
 	m := &meddled{Store: s, before: func() {
-		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1)), registry.Load{}, time.Time{}); err != nil {
+		if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, remote(t, 1)), Load: registry.Load{}}); err != nil {
 			t.Error(err)
 		}
 		if _, err := r.AddEvidence(t.Context(), keyOf(t, r, remote(t, 2)), []objectid.ID{more}, objectid.Modern); err != nil {

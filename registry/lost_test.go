@@ -213,7 +213,7 @@ func TestHeartbeatAndEndAtOnce(t *testing.T) {
 		recorded := make([]bool, beats)
 		for i := range beats {
 			wg.Go(func() {
-				_, err := registry.New(s, nil).Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{})
+				_, err := registry.New(s, nil).Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}})
 				if recorded[i] = err == nil; err != nil && !errors.Is(err, registry.ErrEnded) {
 					t.Errorf("round %d: Heartbeat: %v", round, err)
 				}

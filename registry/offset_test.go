@@ -54,7 +54,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 					}
 				}
 				check("the start")
-				if _, err := r.Heartbeat(t.Context(), keyOf(t, r, g), registry.Load{}, time.Now().Add(off)); err != nil {
+				if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, g), Load: registry.Load{}, Clock: time.Now().Add(off)}); err != nil {
 					t.Fatal(err)
 				}
 				check("its life")
@@ -123,7 +123,7 @@ func TestTimesThatAClockDidNotShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err = r.Heartbeat(t.Context(), p.Key(), registry.Load{}, now.Add(offset)); err != nil {
+		if p, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}, Clock: now.Add(offset)}); err != nil {
 			t.Fatal(err)
 		}
 		id := idOf(t, p.Block)

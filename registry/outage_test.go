@@ -44,7 +44,7 @@ func TestOutageKillsNobody(t *testing.T) {
 		if st := look(); fate(st) != "presumed dead" {
 			t.Errorf("two minutes after the outage: %s (%s), want presumed dead", st.State, st.Reason)
 		}
-		if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Now()); err != nil {
+		if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}, Clock: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if tr := trace(t, r, id); tr.Verdict != registry.Known {

@@ -218,7 +218,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "presumed dead") {
 		t.Errorf("created after the last heartbeat: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 	}
-	if _, err := r.Heartbeat(t.Context(), st.Key(), registry.Load{}, time.Time{}); err != nil {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: st.Key(), Load: registry.Load{}}); err != nil {
 		t.Fatal(err)
 	}
 	if st := statusOf(t, registry.New(s, &registry.Options{Now: now.Now}), st.GPID); st.State != registry.Alive {
@@ -341,7 +341,7 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 			}
 		}
 		if st.State == registry.Alive {
-			if _, err := r.Heartbeat(t.Context(), st.Key(), registry.Load{}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: st.Key(), Load: registry.Load{}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -130,7 +130,7 @@ func (w *pods) beat(p *pod) (err error) {
 		got, err = w.server.RegisterRemote(ctx, p.gpid, &RemoteOptions{Name: name, Host: nodeName(p.node), Interval: pace, Clock: w.clock(p)})
 		p.block, p.key = got.Block, got.Key()
 	case p.remote:
-		_, err = w.server.Heartbeat(ctx, p.key, load, w.clock(p))
+		_, err = w.server.Heartbeat(ctx, &RemoteHeartbeat{Member: p.key, Load: load, Clock: w.clock(p)})
 	default:
 		if p.recorder == nil {
 			id := uint64(w.random.Uint32())

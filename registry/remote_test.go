@@ -55,7 +55,7 @@ func TestRemoteLife(t *testing.T) {
 	again := registry.New(s, nil)
 	for i := range 3 {
 		load := registry.Load{CPU: time.Duration(i) * time.Second, RSS: 100, Files: registry.Unmeasured, Threads: 4, Goroutines: registry.Unmeasured, Heap: registry.Unmeasured}
-		if p, err = again.Heartbeat(t.Context(), p.Key(), load, time.Time{}); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
+		if p, err = again.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: load}); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
 			t.Fatalf("Heartbeat = %+v, %v", p.Last, err)
 		}
 	}
@@ -69,10 +69,10 @@ func TestRemoteLife(t *testing.T) {
 	if p, err = r.End(t.Context(), p.Key(), "done", 0); err != nil || p.End == nil || p.End.Reason != "done" {
 		t.Errorf("End = %+v, %v", p.End, err)
 	}
-	if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}}); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("Heartbeat after End: %v, want ErrEnded", err)
 	}
-	if _, err := r.Heartbeat(t.Context(), nobody, registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: nobody, Load: registry.Load{}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Heartbeat of nobody: %v, want ErrNotFound", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	s := newStore(t)
 	m := join(t, s, options{})
 	r := registry.New(s, nil)
-	if _, err := r.Heartbeat(t.Context(), m.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: m.Key(), Load: registry.Load{}}); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("Heartbeat = %v, want ErrSelfManaged", err)
 	}
 	if _, err := r.End(t.Context(), m.Key(), "gone", 0); !errors.Is(err, registry.ErrSelfManaged) {

@@ -96,7 +96,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 		load := registry.Load{RSS: int64(i+1) << 20}
 		errs := []error{nil}
 		if i == 0 {
-			_, errs[0] = registry.New(s, &registry.Options{Now: clock.Now}).Heartbeat(t.Context(), p.Key(), load, clock.Now())
+			_, errs[0] = registry.New(s, &registry.Options{Now: clock.Now}).Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: load, Clock: clock.Now()})
 		} else {
 			errs = r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key(), Load: load, Clock: clock.Now()}})
 		}
@@ -119,10 +119,10 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 	if got, err := r.End(t.Context(), a, "done", 0); err != nil || got.Host != "podA" {
 		t.Errorf("End = %s, %v", got.Host, err)
 	}
-	if _, err := r.Heartbeat(t.Context(), a, registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: a, Load: registry.Load{}}); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("heartbeat after the end: %v, want ErrEnded", err)
 	}
-	if _, err := r.Heartbeat(t.Context(), b, registry.Load{RSS: 2 << 20}, clock.Now()); err != nil {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: b, Load: registry.Load{RSS: 2 << 20}, Clock: clock.Now()}); err != nil {
 		t.Errorf("heartbeat of the other: %v", err)
 	}
 	if found := find(); found[a].State != registry.Ended || found[b].State != registry.Alive {
@@ -153,14 +153,14 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 		return
 	}
 	clock.set(400 * 24 * time.Hour)
-	if _, err := r.Heartbeat(t.Context(), b, registry.Load{RSS: 2 << 20}, clock.Now()); err != nil {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: b, Load: registry.Load{RSS: 2 << 20}, Clock: clock.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v, want the record of podA alone", done, err)
 	}
 	check("after Prune", false)
-	if _, err := r.Heartbeat(t.Context(), a, registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: a, Load: registry.Load{}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("heartbeat of one that was pruned: %v, want ErrNotFound", err)
 	}
 }
@@ -201,10 +201,10 @@ func testLostClaim(t *testing.T, lost []string) {
 	if err != nil || q.Block != p.Block {
 		t.Fatalf("the second has block %s, %v, want %s", q.Block, err, p.Block)
 	}
-	if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("heartbeat of the first: %v, want ErrNotFound", err)
 	}
-	if _, err := r.Heartbeat(t.Context(), q.Key(), registry.Load{}, time.Time{}); err != nil {
+	if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: q.Key(), Load: registry.Load{}}); err != nil {
 		t.Errorf("heartbeat of the second: %v", err)
 	}
 }
@@ -306,7 +306,7 @@ func TestRegistrationWithAKeyThatIsInterrupted(t *testing.T) {
 			if err != nil {
 				t.Fatalf("call %d, sent again: %v", at, err)
 			}
-			if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}}); err != nil {
 				t.Errorf("call %d, heartbeat: %v", at, err)
 			}
 			if n := len(all(t, r.All(t.Context(), registry.Query{GPID: remote(t, 7)}))); n != 1 {

@@ -164,7 +164,7 @@ func (w *world) beat(p *simulated, end *End) {
 		p.values = [][]byte{unhex(w.t, p.recorder.process().Value)}
 	case remoteBlock, driver:
 		if end == nil {
-			_, err = w.registry(0).Heartbeat(ctx, p.member, load, w.clock(p))
+			_, err = w.registry(0).Heartbeat(ctx, &RemoteHeartbeat{Member: p.member, Load: load, Clock: w.clock(p)})
 		} else {
 			_, err = w.registry(0).End(ctx, p.member, end.Reason, 0)
 		}

@@ -88,8 +88,9 @@ func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
 	return err
 }
 
-// checkRemote returns an error unless m is a remote process that has not ended.
-func (m *storedProcess) checkRemote() error {
+// checkRemote returns an error unless m is a remote process that has not ended, and d is nil or a
+// valid description.
+func (m *storedProcess) checkRemote(d *Description) error {
 	switch {
 	case m.err != nil:
 		return m.err
@@ -97,6 +98,8 @@ func (m *storedProcess) checkRemote() error {
 		return fmt.Errorf("%w: %v", ErrSelfManaged, m.record.GPID)
 	case m.record.End != nil:
 		return fmt.Errorf("%w: %v", ErrEnded, m.record.GPID)
+	case d != nil:
+		return checkDescription(d.Name, d.Version, d.Labels)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func TestTraceWhileSamplesAreStored(t *testing.T) {
 	beats := func(until int) {
 		for ; n < until; n++ {
 			clock.set(time.Duration(n) * 10 * time.Second)
-			if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1)), registry.Load{RSS: int64(4096 * n)}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: keyOf(t, r, remote(t, 1)), Load: registry.Load{RSS: int64(4096 * n)}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -203,7 +203,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		time.Sleep(5 * time.Second)
 		id := idOf(t, p.Block)
 		time.Sleep(5 * time.Second)
-		if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Now()); err != nil {
+		if _, err := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{}, Clock: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		watched(t, r, p, time.Hour)

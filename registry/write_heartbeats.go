@@ -62,7 +62,7 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 	var others, alone []int
 	c := r.newRecorder(Process{}) // of one process after the other
 	for _, i := range indexes {
-		if k := beats[i].Member; c.openLiving(k, r.memory.living(k)) == nil {
+		if k := beats[i].Member; beats[i].Description == nil && c.openLiving(k, r.memory.living(k)) == nil {
 			if b := c.prepare(i, &beats[i]); c.next(&c.p) == nothing {
 				batch = append(batch, b)
 				continue
@@ -72,12 +72,13 @@ func (r *Registry) writeHeartbeats(ctx context.Context, beats []RemoteHeartbeat,
 	}
 	for n, m := range r.members(ctx, each.Of(others, func(i int) MemberKey { return beats[i].Member })) {
 		i := others[n]
-		if errs[i] = m.checkRemote(); errs[i] != nil {
+		if errs[i] = m.checkRemote(beats[i].Description); errs[i] != nil {
 			r.memory.remember(beats[i].Member, nil)
 		} else if m.living == nil {
 			alone = append(alone, i)
 		} else {
 			c := r.openRecorder(&m)
+			c.describe(beats[i].Description)
 			b := c.prepare(i, &beats[i])
 			b.recorder, b.record = c, m.record
 			batch = append(batch, b)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -30,9 +31,11 @@ type Member struct {
 	done     chan struct{} // closed when the heartbeat has ended
 	reseeded chan struct{} // asks for a heartbeat at once
 
-	working  sync.Mutex // guards recorder, sampler and ended
+	working  sync.Mutex // guards recorder, sampler, reader, unread and ended
 	recorder *recorder
 	sampler  sampler
+	reader   otelresource.Reader
+	unread   string // the latest error of reader
 	ended    bool
 
 	mu        sync.Mutex // guards what follows
@@ -41,10 +44,15 @@ type Member struct {
 	err       error
 }
 
-func (r *Registry) newMember(p Process, offline, self bool) *Member {
+// newMember returns a member for p, which o describes.
+func (r *Registry) newMember(p Process, o *RegisterOptions, self bool) *Member {
 	life, stop := context.WithCancel(context.Background())
+	reader := otelresource.Reader{Given: otelresource.Description{Name: o.Name, Version: o.Version, Labels: o.Labels}}
+	if !self {
+		reader.PID = p.Kernel.PID
+	}
 	return &Member{
-		offline: offline, life: life, stop: stop, done: make(chan struct{}), reseeded: make(chan struct{}, 1),
+		offline: o.Offline, reader: reader, life: life, stop: stop, done: make(chan struct{}), reseeded: make(chan struct{}, 1),
 		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program, self: self},
 	}
 }
@@ -241,8 +249,16 @@ func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error)
 // heartbeat, because nothing shows that the process is alive. This process always sends
 // one.
 func (m *Member) beat(ctx context.Context, end *End) error {
-	load, sampleErr := m.sampler.take()
+	said, unread := m.reader.Read()
+	load, sampleErr := m.sampler.take() // if it shows the right process, said comes from there
 	measured := &load
+	if said != nil && endOf(sampleErr) == "" {
+		m.recorder.describe((*Description)(said))
+	}
+	if unread != nil && unread.Error() != m.unread {
+		m.unread = unread.Error()
+		m.recorder.registry.options.Log.Warn("not all that the process says of itself is recorded", "gpid", m.GPID(), "error", unread)
+	}
 	if sampleErr != nil && !m.sampler.self {
 		if end == nil {
 			return sampleErr

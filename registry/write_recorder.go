@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -67,6 +69,7 @@ type recorder struct {
 	clock    clock
 	failing  failing
 	registration
+	described bool // the description differs from the stored one, or once did
 
 	mu sync.Mutex // guards p; the writer need not lock it to read p
 	p  Process
@@ -153,6 +156,18 @@ func (c *recorder) update(change func(p *Process)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.p)
+}
+
+// describe changes what the process says of itself. A nil d changes nothing, and an empty name or
+// version leaves that of before.
+func (c *recorder) describe(d *Description) {
+	if d == nil || cmp.Or(d.Name, c.p.Name) == c.p.Name && cmp.Or(d.Version, c.p.Version) == c.p.Version && maps.Equal(d.Labels, c.p.Labels) {
+		return
+	}
+	c.update(func(p *Process) {
+		p.Name, p.Version, p.Labels = cmp.Or(d.Name, p.Name), cmp.Or(d.Version, p.Version), d.Labels
+	})
+	c.recordDue, c.described = true, true
 }
 
 // registerAfterCopy begins a new registration after a copy of this process has written the

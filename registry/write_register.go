@@ -28,7 +28,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 	if err != nil {
 		return nil, err
 	}
-	return r.newMember(p, o.Offline, true).start(ctx)
+	return r.newMember(p, o, true).start(ctx)
 }
 
 // Adopt records a process that creates its ids with any driver, in any language. evidence
@@ -68,7 +68,7 @@ func (r *Registry) Adopt(ctx context.Context, evidence []objectid.ID, o *AdoptOp
 		return nil, err
 	}
 	p.identify()
-	m, err := r.newMember(p, opts.Offline, self).start(ctx)
+	m, err := r.newMember(p, &opts.RegisterOptions, self).start(ctx)
 	var collision *CollisionError
 	if err == nil && errors.As(m.Err(), &collision) {
 		return m, collision

@@ -145,16 +145,16 @@ func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, e
 	return *before, r.collision(ctx, before)
 }
 
-// Heartbeat records a heartbeat of a remote process with its load. clock is what the clock
-// of the process showed when it sent the heartbeat; the zero time means that this is not
-// known. Any Registry of the same store may record the heartbeat.
+// Heartbeat records a heartbeat of a remote process. Any Registry of the same store may record
+// it.
 //
 // The error wraps [store.ErrNotFound] if the process has to register again: the member is
 // not recorded, or its claim was lost and its block belongs to another process. The error
-// wraps [ErrEnded] if the process has ended, and [ErrSelfManaged] if it is not remote. If the
-// error is a [*CollisionError], the heartbeat is recorded.
-func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock time.Time) (Process, error) {
-	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Load: load, Clock: clock}, nil)
+// wraps [ErrEnded] if the process has ended, [ErrSelfManaged] if it is not remote, and
+// [ErrDescription] for an invalid b.Description. If the error is a [*CollisionError], the heartbeat
+// is recorded.
+func (r *Registry) Heartbeat(ctx context.Context, b *RemoteHeartbeat) (Process, error) {
+	return r.writeRemote(ctx, b, nil)
 }
 
 // End records that a remote process ended. reason is a text for human readers. age is how
@@ -173,11 +173,12 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 	}
 	for {
 		m, _ := r.member(ctx, b.Member)
-		if err := m.checkRemote(); err != nil {
+		if err := m.checkRemote(b.Description); err != nil {
 			return Process{}, err
 		}
 		c := r.openRecorder(m)
 		c.sentAgo(b)
+		c.describe(b.Description)
 		if at := c.clock.wall(); end != nil && b.Age > 0 {
 			if end.Time = at; at.Before(c.p.From) {
 				end.Time = c.p.From
@@ -195,7 +196,7 @@ func (c *recorder) sentAgo(b *RemoteHeartbeat) {
 	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, wall(c.clock.now).Add(-b.Age)) })
 }
 
-// RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
+// RemoteHeartbeat is a heartbeat of a remote process, for [Registry.Heartbeat].
 type RemoteHeartbeat struct {
 	Member MemberKey
 	Load   Load
@@ -205,4 +206,7 @@ type RemoteHeartbeat struct {
 	// Age is how long ago the process sent the heartbeat. Set it if the heartbeat had to
 	// wait, for example until the store could be reached.
 	Age time.Duration
+	// Description is a new description of the process, which replaces that of before. An empty
+	// Name or Version leaves that of before. Nil means that nothing has changed.
+	Description *Description
 }

@@ -127,6 +127,9 @@ func (c *recorder) putRecord(ctx context.Context) error {
 			stored.Copied = before.Copied
 		}
 		stored.addAdopted(before.Adopted) // others may have added samples
+		if !c.described {
+			stored.Name, stored.Version, stored.Labels = before.Name, before.Version, before.Labels // others may have a newer description
+		}
 		return nil
 	}
 	err := store.ErrNotFound

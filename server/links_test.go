@@ -80,7 +80,7 @@ func killed(t *testing.T, file string, at time.Time) registry.Process {
 	}})
 	for i := 0; err == nil && now.Before(at); i++ {
 		load := registry.Load{CPU: time.Duration(i) * 4 * time.Second, RSS: int64(200+i*i%37) << 20, Heap: registry.Unmeasured, Files: 40, Threads: 8, Goroutines: registry.Unmeasured}
-		_, err = r.Heartbeat(t.Context(), p.Key(), load, now)
+		_, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: load, Clock: now})
 		now = now.Add(10 * time.Second)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -76,8 +77,10 @@ func TestMembers(t *testing.T) {
 	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", EvidenceIDs: []objectid.ID{again}}, nil); err == nil {
 		t.Error("a member with a sample is registered")
 	}
-	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {
-		t.Error("a member without a name is registered")
+	unnamed := testenv.Must(c.NewMember(t.Context(), wire.Registration{}, nil))(t)
+	defer unnamed.End("done")
+	if h, err := testenv.Get[wire.History](t.Context(), c.HTTP, c.URL+"/v1/processes/"+unnamed.GPID()); err != nil || h.Processes[0].Name != filepath.Base(os.Args[0]) {
+		t.Errorf("a member without a name is recorded as %+v, %v, want the name of the program", h.Processes, err)
 	}
 }
 

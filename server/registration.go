@@ -61,7 +61,7 @@ var sendHeartbeat = describe(tagProcesses, "sendHeartbeat", "Send a heartbeat",
 	"Reports that a process is alive, and its load. The process must have registered over this API. After status 404 or 409, register again.",
 	func(s *Server, ctx context.Context, in *memberInput[wire.Heartbeat]) (wire.Registered, error) {
 		return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-			return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
+			return r.Heartbeat(ctx, new(towire.FromHeartbeat(wire.HeartbeatOf{Member: string(in.Member), Heartbeat: in.Body})))
 		})
 	}, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType)
 
@@ -88,9 +88,7 @@ var endProcess = describe(tagProcesses, "endProcess", "End a process",
 type heartbeatsInput struct{ Body wire.Heartbeats }
 
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
-	beats := each.Of(in.Body.Heartbeats, func(b wire.HeartbeatOf) registry.RemoteHeartbeat {
-		return registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: towire.Seconds(b.AgeSeconds)}
-	})
+	beats := each.Of(in.Body.Heartbeats, towire.FromHeartbeat)
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
 		for i, err := range r.Heartbeats(ctx, beats) {
 			problem := wire.HeartbeatProblem{Member: in.Body.Heartbeats[i].Member}

@@ -106,6 +106,9 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 			std.warn("evidence id %v: it shows only that the process was running when it was created, so ids are traced to the process as claimed", adopted.EvidenceID)
 		}
 	}
+	if p := m.Process(); len(p.Labels) > len(a.options.Labels) {
+		std.warn("the process says of itself by OpenTelemetry: %s %s %v", p.Name, p.Version, p.Labels)
+	}
 	select {
 	case <-m.Done():
 		std.warn("process %d has ended", a.options.PID)

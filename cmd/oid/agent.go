@@ -288,7 +288,7 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 	errs := make([]error, len(beats))
 	for i, b := range beats {
 		all[i] = wire.HeartbeatOf{Member: string(b.Member), Heartbeat: wire.Heartbeat{
-			Load: towire.Load(b.Load), Clock: b.Clock,
+			Load: towire.Load(b.Load), Clock: b.Clock, Description: (*wire.Description)(b.Description),
 		}, AgeSeconds: min(b.Age, oldest).Seconds()}
 	}
 	got, err := t.api().Heartbeats(ctx, all)

@@ -32,7 +32,7 @@ func TestMembersWithOneGPID(t *testing.T) {
 	for i, host := range []string{"podA", "podB"} {
 		p, err := r.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Name: "shop", Host: host, Clock: time.Now()})
 		for range 3 {
-			_, beat := r.Heartbeat(t.Context(), p.Key(), registry.Load{CPU: registry.Unmeasured, RSS: int64(i+1) << 20}, time.Now())
+			_, beat := r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{CPU: registry.Unmeasured, RSS: int64(i+1) << 20}, Clock: time.Now()})
 			err = errors.Join(err, beat)
 		}
 		if err != nil {

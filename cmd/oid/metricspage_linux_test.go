@@ -38,6 +38,7 @@ var refusals = [][2]string{
 	{"ended", "the process ended before the agent could tell which one it was"},
 	{"limit", "the program, its user or the agent reached a limit; the log says which"},
 	{"store", "the store or the server will never accept the process or its id; the log says why"},
+	{"attributes", "not all that the process says of itself by OpenTelemetry can be recorded; the process is recorded without the rest, and the log says why"},
 }
 
 // The reference of the metrics is what a running server and a running agent show, after a

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -248,9 +249,18 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	p := a.latest[c.pid]
 	if p == nil || !p.is(&shown, adopted[0].Value) {
 		p = &process{user: c.user, GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
+		p.Given = otelresource.Description{Name: l.Name, Version: l.Version}
+		p.reader = otelresource.Reader{PID: c.pid, Given: p.Given}
 		p.Key = rand.Text()
 		if err := a.enter(p, c, l.ID); err != nil {
 			return nil, err
+		}
+		if p.Ended.IsZero() {
+			said, unread := p.reader.Read()
+			if _, end := p.measure(); end == "" { // otherwise said may come from another process
+				a.hear(p, said, unread)
+				p.update()
+			}
 		}
 	}
 	if !p.has(adopted[0].Value) {

@@ -1,15 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -40,7 +43,8 @@ func (a *agent) measure(ctx context.Context) {
 		case now := <-tick:
 			for _, p := range a.due(now) {
 				began := sinceBoot()
-				load, end := p.measure()
+				said, unread := p.reader.Read()
+				load, end := p.measure() // if it shows that p runs, said comes from p
 				a.mu.Lock()
 				now := sinceBoot()
 				switch a.look(now); {
@@ -48,6 +52,7 @@ func (a *agent) measure(ctx context.Context) {
 					a.end(p, end)
 				case p.Ended.IsZero() && now-began <= maxGap: // otherwise the load may be older than its time
 					p.doubt = false
+					a.hear(p, said, unread)
 					a.keep(measured{p, time.Now(), load})
 				}
 				a.mu.Unlock()
@@ -151,7 +156,7 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 				rest = append(rest, m)
 			default:
 				in[m.p] = true
-				batch, beats = append(batch, m), append(beats, registry.RemoteHeartbeat{Member: m.p.Member, Load: m.load, Clock: m.at, Age: time.Since(m.at)})
+				batch, beats = append(batch, m), append(beats, registry.RemoteHeartbeat{Member: m.p.Member, Load: m.load, Clock: m.at, Age: time.Since(m.at), Description: m.p.news})
 			}
 		}
 		a.queue = rest
@@ -168,7 +173,10 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 			switch err := sinkError(errs[i]); {
 			case err == nil:
 				a.counts.recorded.WithLabelValues("heartbeat").Inc()
-				m.p.queued--
+				if m.p.queued--; m.p.news != nil && m.p.news == beats[i].Description {
+					m.p.update()
+					a.save(m.p)
+				}
 			case errors.Is(err, ErrForgotten) || errors.Is(err, ErrRefused):
 				m.p.queued--
 				a.forget(m.p)
@@ -290,7 +298,30 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 // forget makes deliver register a process again.
 func (a *agent) forget(p *process) {
 	p.Key, p.Since, p.Member, p.Recorded = rand.Text(), time.Now(), "", 0
+	p.update()
 	a.changed(p)
+}
+
+// hear notes what a process says of itself. The next heartbeat tells the sink; a registration
+// that may be under way does not change.
+func (a *agent) hear(p *process, said *otelresource.Description, unread error) {
+	if unread != nil {
+		a.refused(p.Kernel.PID, p.user, attributes, unread)
+	}
+	if said == nil {
+		return
+	}
+	news := registry.Description{Name: cmp.Or(said.Name, p.Name), Version: cmp.Or(said.Version, p.Version), Labels: said.Labels}
+	if news.Name != p.Name || news.Version != p.Version || !maps.Equal(news.Labels, p.Labels) {
+		p.news = &news
+	}
+}
+
+// update makes the news the description of p.
+func (p *process) update() {
+	if p.news != nil {
+		p.Name, p.Version, p.Labels, p.news = p.news.Name, p.news.Version, p.news.Labels, nil
+	}
 }
 
 // finish removes a process of which nothing more is to be recorded, and answers its waiting

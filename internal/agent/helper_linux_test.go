@@ -99,6 +99,9 @@ func runClient() error {
 				child.Env, child.ExtraFiles = append(os.Environ(), "AGENT_TEST=write"), []*os.File{f}
 				return errors.Join(child.Run(), f.Close())
 			}))
+		case "publish":
+			err = testenv.PublishResource(strings.Split(rest, ",")...)
+			fmt.Println("published")
 		case "exec":
 			err = syscall.Exec("/proc/self/exe", os.Args[:1], append(os.Environ(), "AGENT_TEST=sleep"))
 		}

@@ -7,11 +7,11 @@ type Reason string
 const (
 	badLine, badID, otherWriter, silent Reason = "line", "id", "writer", "silent"
 	otherNamespace, unreadable, gone    Reason = "namespace", "unreadable", "ended"
-	tooMany, sinkRefused                Reason = "limit", "store"
+	tooMany, sinkRefused, attributes    Reason = "limit", "store", "attributes"
 )
 
 // Reasons are all reasons.
-var Reasons = []Reason{badLine, badID, otherWriter, silent, otherNamespace, unreadable, gone, tooMany, sinkRefused}
+var Reasons = []Reason{badLine, badID, otherWriter, silent, otherNamespace, unreadable, gone, tooMany, sinkRefused, attributes}
 
 // refusal is an error with the reason of a refusal.
 type refusal struct {

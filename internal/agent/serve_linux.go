@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -186,6 +187,10 @@ type process struct {
 	Reason   string             `json:"reason,omitempty"`   // why it ended; empty if Ended is not the time of its end
 	Done     bool               `json:"done,omitempty"`     // nothing more is to be recorded
 
+	Given otelresource.Description `json:"given"` // what its line says
+
+	reader  otelresource.Reader
+	news    *registry.Description // what it says of itself now, if that is not recorded
 	pidfd   int
 	user    uint32    // the user of the process when it connected; 0 if it is not known
 	waiting []*conn   // connections whose lines wait to be recorded

@@ -12,3 +12,6 @@ func Rune(r rune) bool {
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
 }
+
+// Unprintable reports whether r is hidden, or is what Go reads for a byte that is not UTF-8.
+func Unprintable(r rune) bool { return Rune(r) || r == '\uFFFD' }

@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"internal/pattern":              {},
 	"internal/each":                 {},
 	"internal/hidden":               {},
+	"internal/otelresource":         {"internal/backoff", "internal/hidden"},
 	"internal/unpack":               {"internal/phrase"},
 	"internal/phrase":               {"internal/hidden", "internal/pattern"},
 	"internal/platform":             {},
@@ -74,14 +75,14 @@ var allowed = map[string][]string{
 	"lock/internal/engine":          {},
 	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/holder", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
-	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden"},
+	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden", "internal/otelresource"},
 	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "server/internal/page", "server/wire", "internal/towire", "internal/each", "internal/hidden", "internal/pattern"},
 	"server/internal/page":          {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/platform", "internal/query", "internal/timerange", "server/wire"},
 	"server/internal/door":          {"objectid"},
 	"server/wire":                   {"objectid"},
-	"server/client":                 {"internal/backoff", "objectid", "server/wire"},
+	"server/client":                 {"internal/backoff", "internal/otelresource", "objectid", "server/wire"},
 	"internal/towire":               {"objectid", "gpid", "inspect", "census", "internal/pattern", "internal/phrase", "lock", "registry", "internal/query", "server/wire", "internal/each"},
-	"internal/agent":                {"registry", "objectid", "gpid", "store", "internal/backoff"},
+	"internal/agent":                {"internal/otelresource", "registry", "objectid", "gpid", "store", "internal/backoff"},
 	"internal/odds":                 {"internal/timerange"},
 	"cmd/oid/internal/job":          {"cmd/oid/internal/job/guard"},
 	"cmd/oid/internal/job/guard":    {},
@@ -191,7 +192,7 @@ func TestClientIsSmall(t *testing.T) {
 	for _, room := range []string{"server/wire", "server/client"} {
 		out := testenv.Must(exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+room).Output())(t)
 		for dep := range strings.FieldsSeq(string(out)) {
-			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client", "internal/backoff"}, to) {
+			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client", "internal/backoff", "internal/hidden", "internal/otelresource"}, to) {
 				t.Errorf("%s depends on %s", room, dep)
 			}
 		}

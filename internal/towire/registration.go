@@ -37,6 +37,13 @@ func FromRegistration(r *wire.Registration) (ids []objectid.ID, layout objectid.
 	return r.EvidenceIDs, Layout(r.Layout), o
 }
 
+// FromHeartbeat returns the heartbeat of a process.
+func FromHeartbeat(b wire.HeartbeatOf) registry.RemoteHeartbeat {
+	return registry.RemoteHeartbeat{
+		Member: registry.MemberKey(b.Member), Load: FromLoad(b.Load), Clock: b.Clock, Age: Seconds(b.AgeSeconds), Description: (*registry.Description)(b.Description),
+	}
+}
+
 // Layout returns the layout with this name in the API. The empty name means modern.
 func Layout(name string) (layout objectid.Layout) {
 	_ = layout.UnmarshalText([]byte(name)) // fails only for the empty name

@@ -32,6 +32,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -120,12 +121,22 @@ func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (
 }
 
 // Heartbeats sends the heartbeats of many processes. The result lists the heartbeats that
-// have a problem; the error is about the request as a whole.
+// have a problem; the error is about the request as a whole. A server that does not know
+// descriptions gets the heartbeats without them.
 func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire.HeartbeatResults, error) {
-	return call(ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats}, func(got *wire.HeartbeatResults) bool {
+	got, err := call(ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats}, func(got *wire.HeartbeatResults) bool {
 		n := int64(len(beats)) // a heartbeat with rivals is recorded and has a problem
 		return got.Recorded <= n && got.Recorded+int64(len(got.Problems)) >= n
 	})
+	described := func(b wire.HeartbeatOf) bool { return b.Description != nil }
+	if problem, ok := errors.AsType[*Error](err); ok && problem.Status == http.StatusUnprocessableEntity && slices.ContainsFunc(beats, described) {
+		beats = slices.Clone(beats)
+		for i := range beats {
+			beats[i].Description = nil
+		}
+		return c.Heartbeats(ctx, beats)
+	}
+	return got, err
 }
 
 // AddEvidence records further process values of a process. evidence has one id for each of

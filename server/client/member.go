@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/backoff"
+	"github.com/oidkit/oid/internal/otelresource"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -33,6 +34,9 @@ type MemberOptions struct {
 	// member tries again after growing pauses. They grow to about a minute, or to about
 	// eight heartbeat intervals if that is shorter. A member never calls Warn twice at the
 	// same time. Default: the errors are dropped.
+	//
+	// Warn is also called if an attribute that this process says of itself by OpenTelemetry is
+	// left out, because it is too long, for example.
 	Warn func(error)
 }
 
@@ -48,7 +52,9 @@ type Member struct {
 	options MemberOptions
 	as      wire.Registration
 	ids     *objectid.Generator
-	again   chan struct{} // asks for another registration
+	reader  otelresource.Reader
+	untold  *wire.Description // what the server is not told yet, or nil
+	again   chan struct{}     // asks for another registration
 	stop    context.CancelFunc
 	stopped chan struct{}
 
@@ -68,7 +74,9 @@ const (
 )
 
 // NewMember registers this process and starts its heartbeats. If r.PID is 0, it means the pid
-// of this process. If r.Host is empty, it means the name of this host. If the server later has
+// of this process. If r.Host is empty, it means the name of this host. What r leaves out of name,
+// version and labels is what this process says of itself by OpenTelemetry, in its environment or
+// in a mapping OTEL_CTX. A name that is still empty is that of the program. If the server later has
 // no record of the member, the member registers again and creates its further ids with another
 // process block.
 //
@@ -86,6 +94,9 @@ func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOp
 	if m.options.Warn == nil {
 		m.options.Warn = func(error) {}
 	}
+	m.reader.Given = otelresource.Description{Name: r.Name, Version: r.Version, Labels: r.Labels}
+	m.describe()
+	m.as.Name = cmp.Or(m.as.Name, filepath.Base(os.Args[0]))
 	host, _ := os.Hostname() // it may have none
 	m.as.PID, m.as.Host = cmp.Or(m.as.PID, uint32(os.Getpid())), cmp.Or(m.as.Host, host)
 	block, err := m.register(ctx)
@@ -214,12 +225,35 @@ func (m *Member) keep(ctx context.Context) {
 	}
 }
 
+// describe reads what this process says of itself, and reports whether that has changed.
+func (m *Member) describe() bool {
+	said, err := m.reader.Read()
+	if said == nil {
+		return false
+	}
+	if err != nil {
+		m.options.Warn(fmt.Errorf("client: %w", err))
+	}
+	m.as.Name, m.as.Version, m.as.Labels = cmp.Or(said.Name, m.as.Name), cmp.Or(said.Version, m.as.Version), said.Labels
+	return true
+}
+
 // call sends a heartbeat. If register is set, or if the server does not know the member any
 // more, it sends a registration. It reports whether the next call must send one.
 func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if !register {
+		if m.describe() {
+			m.untold = &wire.Description{Name: m.as.Name, Version: m.as.Version, Labels: m.as.Labels}
+		}
+		if m.untold != nil {
+			beat := wire.Heartbeat{Load: m.options.Load(), Clock: time.Now(), Description: m.untold}
+			if _, err := m.client.Heartbeats(ctx, []wire.HeartbeatOf{{Member: m.Key(), Heartbeat: beat}}); err != nil {
+				return false, err
+			}
+			m.untold = nil
+		}
 		_, err := m.client.Heartbeat(ctx, m.Key(), m.options.Load())
 		if problem, ok := errors.AsType[*Error](err); !ok || !problem.Gone() {
 			return false, err
@@ -244,7 +278,7 @@ func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (
 type IDs struct {
 	// Client calls the server. It is required.
 	Client *Client
-	// Registration describes this process. An empty Name means the name of the program.
+	// Registration describes this process, see [Client.NewMember].
 	Registration wire.Registration
 	// Options are the options of the member. Nil means the defaults.
 	Options *MemberOptions
@@ -296,7 +330,6 @@ func (s *IDs) Member(ctx context.Context) (*Member, error) {
 // register makes one attempt. All callers that arrive meanwhile share its result.
 func (s *IDs) register(a *attempt) {
 	defer close(a.done)
-	s.Registration.Name = cmp.Or(s.Registration.Name, filepath.Base(os.Args[0]))
 	s.Registration.Key = cmp.Or(s.Registration.Key, rand.Text()) // all attempts share a key, because a response may have been lost
 	ctx, cancel := context.WithTimeout(context.Background(), longestCall)
 	defer cancel()

@@ -49,6 +49,15 @@ type Registration struct {
 type Heartbeat struct {
 	Load
 	Clock time.Time `json:"clock,omitzero" doc:"The time on the clock of the process when it sent the heartbeat. The server compares it with its own clock, and traces of the process's ids allow for the difference. Default: the difference is not known."`
+
+	Description *Description `json:"description,omitempty" doc:"What the process now says of itself, if that has changed since its registration or since an earlier heartbeat. Default: nothing has changed."`
+}
+
+// Description is what a process says of itself. Nothing proves it.
+type Description struct {
+	Name    string            `json:"name,omitempty" maxLength:"200" doc:"Name of the service. Default: the name of before."`
+	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program. Default: the version of before."`
+	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"All labels of the process. They replace those of before, so without this field the process has no labels. The bounds are those of a registration."`
 }
 
 // Registered describes a member: the answer to a registration, to a heartbeat, to added
