@@ -120,7 +120,7 @@ func TestDeploysWithoutEarlierRecords(t *testing.T) {
 		time.Sleep(time.Hour)
 		d.want(now, registry.NewVersion, time.Hour)
 		prune := func(keep time.Duration) time.Time {
-			if _, err := d.Heartbeat(d.Context(), now.Key(), registry.Load{}, time.Now()); err != nil {
+			if _, err := d.Heartbeat(d.Context(), &registry.RemoteHeartbeat{Member: now.Key(), Load: registry.Load{}, Clock: time.Now()}); err != nil {
 				d.Fatal(err)
 			}
 			if _, err := d.Prune(d.Context(), &registry.PruneOptions{Records: keep}); err != nil {
