@@ -29,8 +29,8 @@ func DocBlock(t testing.TB, page, language string, n int, oldNew ...string) stri
 	return text
 }
 
-// Nginx starts nginx with TLS at https://localhost:PORT and a location.
-func Nginx(t testing.TB, port int, location string) {
+// Nginx starts nginx with TLS at https://localhost:PORT, a location and upstreams.
+func Nginx(t testing.TB, port int, location string, upstreams ...string) {
 	t.Helper()
 	folder := t.TempDir()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
@@ -41,12 +41,13 @@ events {}
 http {
 	access_log off;
 	client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+	%[6]s
 	server {
 		listen 127.0.0.1:%[2]d ssl http2;
 		ssl_certificate %[3]s; ssl_certificate_key %[4]s;
 		%[5]s
 	}
-}`, folder, port, certFile, keyFile, location), "-p", folder, "-e", "stderr", "-c")
+}`, folder, port, certFile, keyFile, location, strings.Join(upstreams, "\n")), "-p", folder, "-e", "stderr", "-c")
 }
 
 // Caddy starts Caddy at https://localhost:PORT with the rest of a site's block.
@@ -59,6 +60,19 @@ func Caddy(t testing.TB, port int, site string) {
 	t.Setenv("XDG_CONFIG_HOME", folder)
 	config := fmt.Sprintf("{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port %d\n}\nhttps://localhost:%d {\n\ttls %s %s\n%s", FreePort(t), port, certFile, keyFile, site)
 	startProxy(t, port, folder, "caddy", "Caddyfile", config, "run", "--adapter", "caddyfile", "--config")
+}
+
+// HAProxyTLS starts HAProxy with frontends and backends. Its certificate for localhost replaces
+// /etc/haproxy/ids.example.com.pem.
+func HAProxyTLS(t testing.TB, port int, config string) {
+	t.Helper()
+	folder := t.TempDir()
+	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	Certificate(t, 1, certFile, keyFile)
+	both := append(Must(os.ReadFile(certFile))(t), Must(os.ReadFile(keyFile))(t)...)
+	NoError(t, os.WriteFile(certFile, both, 0o600))
+	config = strings.ReplaceAll(config, "/etc/haproxy/ids.example.com.pem", certFile)
+	startProxy(t, port, folder, "haproxy", "haproxy.cfg", config, "-db", "-f")
 }
 
 // startProxy starts a program with a configuration file, whose name is the last
