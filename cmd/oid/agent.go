@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,19 +130,12 @@ func (a *agentCommand) run(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.options.State == "" {
-		a.options.State, err = absolute("--state", l.Addr().String()+".state", defaultSocket+".state")
-	}
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(a.options.State), 0o755)
+	a.options.State, err = absolute("--state", cmp.Or(a.options.State, l.Addr().String()+".state"), defaultSocket+".state")
+	if err == nil && a.metrics != "" {
+		err = a.serveMetrics(ctx, std)
 	}
 	if err != nil {
 		return errors.Join(err, l.Close())
-	}
-	if a.metrics != "" {
-		if err := a.serveMetrics(ctx, std); err != nil {
-			return errors.Join(err, l.Close())
-		}
 	}
 	std.warn("the agent listens on %s", l.Addr())
 	notify(ctx)
@@ -156,9 +150,6 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	err := a.unix.check()
 	if err == nil && a.metrics != "" {
 		err = checkAddress(cmd.Context(), "--metrics", &a.metrics)
-	}
-	if state := &a.options.State; err == nil && *state != "" {
-		*state, err = absolute("--state", *state, defaultSocket+".state")
 	}
 	switch folder := os.Getenv("XDG_RUNTIME_DIR"); {
 	case err != nil:
@@ -205,14 +196,12 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 func (a *agentCommand) serveMetrics(ctx context.Context, std streams) error {
 	l, err := listen(ctx, a.metrics, true, &a.unix) // systemd's socket is taken already
 	if err != nil {
-		return fmt.Errorf("--metrics: %w", err)
+		return err
 	}
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.options.Metrics = r
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	s := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	s := &http.Server{Handler: promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4}), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { s.Close() })
 	go func() { _ = s.Serve(l) }()
 	std.warn("metrics are served on %s", urlOf(l.Addr(), false))

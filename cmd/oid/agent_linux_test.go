@@ -200,8 +200,8 @@ func TestAgentSocket(t *testing.T) {
 		{"--listen unix:@s3", "such as --listen /run/oid/agent.sock\n", 2},
 		{"--listen /" + strings.Repeat("x", 107), "has 108 bytes; a socket's path has at most 107", 2},
 		{"--listen " + folder + " --store " + store, "is no socket; remove it, or choose another path\n", 1},
-		{"--state s3", "such as --state " + filepath.Join(here, "s3") + "\n", 2},
-		{"--state unix:/s3", "such as --state /run/oid/agent.sock.state\n", 2},
+		{"--listen " + socket + "3 --store " + store + " --state s3", "such as --state " + filepath.Join(here, "s3") + "\n", 2},
+		{"--listen " + socket + "3 --store " + store + " --state unix:/s3", "such as --state /run/oid/agent.sock.state\n", 2},
 		{"--listen " + socket + "3 --state /dev/null --store " + store, "/dev/null is no regular file", 1},
 		{"--listen " + socket + "3 --state " + socket + "3 --store " + store, socket + "3: no such device", 1},
 	} {
@@ -211,7 +211,7 @@ func TestAgentSocket(t *testing.T) {
 			t.Errorf("oid agent %s: %v %s; want code %d and %q", test.args, err, out, test.code, test.want)
 		}
 	}
-	startOid(t, "listens on "+socket+"4", "agent", "--listen", socket+"4", "--state", folder+"/new/state", "--store", store)
+	startOid(t, "listens on "+socket+"4", "agent", "--listen", socket+"4", "--state", folder+"/new-state", "--store", store)
 	for _, path := range []string{"unix:", "s3", socket + "3", socket + "4.state"} {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %v", path, err)

@@ -18,7 +18,7 @@ func metricsOfAgent(t *testing.T) []byte {
 	_, said := startOid(t, "listens on", "agent", "--listen", folder+"/s", "--metrics", "127.0.0.1:0", "--store", "sqlite:"+folder+"/db")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		text := fetch(t, regexp.MustCompile(`http://\S+`).FindString(said)+"/metrics")
-		if bytes.Contains(text, []byte("oid_agent_failing_seconds")) { // they are added last
+		if bytes.Contains(text, []byte("oid_agent_failing{")) { // they are added last
 			return text
 		}
 		if time.Now().After(deadline) {
@@ -124,7 +124,7 @@ are by the clock of the backend.
   locks are missing or silent.
 - ` + "`oid_agent_refused_total`" + ` increases: ids of programs will stay unknown. The log of the agent names the
   programs.
-- ` + "`oid_agent_failing_seconds`" + ` above 60: with ` + "`part=\"socket\"`" + `, programs cannot connect; with
+- ` + "`oid_agent_failing`" + ` stays 1: with ` + "`part=\"socket\"`" + `, programs cannot connect; with
   ` + "`part=\"store\"`" + `, nothing is recorded; with ` + "`part=\"state\"`" + `, an agent that is killed forgets processes.
 - ` + "`oid_agent_heartbeats_dropped_total`" + ` increases: the store or the server has been away for long, and the loads
   of that time are lost.

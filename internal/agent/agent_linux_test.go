@@ -321,6 +321,6 @@ func TestFiles(t *testing.T) {
 		other.signal(syscall.SIGKILL)
 	}
 	c.do("connect " + h.socket)
-	// Two of its socket, one of the connection and one of the process.
-	eventually(t, "the agent has four files", func() bool { return files() == 4 })
+	// One of its socket, one of the connection and one of the process.
+	eventually(t, "the agent has three files", func() bool { return files() == 3 })
 }

@@ -138,7 +138,7 @@ func (a *agent) expire(c *conn, now time.Time) {
 	switch waited := now.Sub(c.since); {
 	case c.lines == 0 && waited > idle:
 		a.refuse(c, refusal{silent, fmt.Errorf("no line in %v", idle)})
-	case c.waits != nil && (a.fails(theSink) || waited > patience):
+	case c.waits != nil && (a.failing[theSink] || waited > patience):
 		a.release(c.waits, nil)
 	}
 }

@@ -86,6 +86,9 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
+	a.counts.processes.Set(float64(len(a.processes)))
+	a.counts.connections.Set(float64(len(a.conns)))
+	a.counts.waiting.Set(float64(len(a.queue)))
 	a.mendSocket()
 	a.repair()
 	a.summarize(now)
@@ -107,7 +110,7 @@ func (a *agent) deliver(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	_ = backoff.Sleep(last, 5*settle) // programs that end together with the agent
-	for more := true; more; {
+	for more := true; more && last.Err() == nil; {
 		a.pass(last)
 		select {
 		case <-a.poke: // something has changed, such as a process that is registered now and whose end is to be recorded

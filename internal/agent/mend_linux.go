@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,11 +16,7 @@ import (
 // part is a part of the agent that can fail while the agent runs.
 type part int
 
-const (
-	theSink part = iota
-	theSocket
-	theState
-)
+const theSink, theSocket, theState part = 0, 1, 2
 
 // parts has the name of each part in the metrics, and what the log says when it begins to
 // fail and when it works again.
@@ -31,20 +26,18 @@ var parts = [...]struct{ name, fails, works string }{
 	theState:  {"state", "the state file is not complete; the agent keeps trying to write it", "the state file is complete again"},
 }
 
-// fails reports whether a part fails.
-func (a *agent) fails(p part) bool { return !a.failing[p].IsZero() }
-
 // report says that a part fails with err or, if err is nil, that it works. It logs when a
 // part begins to fail, and when it works again.
 func (a *agent) report(p part, err error) {
-	switch {
-	case err == nil && a.fails(p):
+	switch gauge := a.counts.failing.WithLabelValues(parts[p].name); {
+	case err == nil && a.failing[p]:
 		a.Log.Info(parts[p].works)
-		a.failing[p] = time.Time{}
-	case err != nil && !a.fails(p):
+		gauge.Set(0)
+	case err != nil && !a.failing[p]:
 		a.Log.Warn(parts[p].fails, "error", err)
-		a.failing[p] = time.Now()
+		gauge.Set(1)
 	}
+	a.failing[p] = err != nil
 }
 
 // mend makes a part work again, which needs the file at path and fails with wrong.
@@ -57,73 +50,57 @@ func (a *agent) mend(p part, wrong error, path string, again func() error) {
 	a.report(p, err)
 }
 
-// socket is the socket at which programs connect.
-type socket struct {
-	*net.UnixListener
-	dup  *os.File    // its descriptor is agent.listener
-	file os.FileInfo // nil if the agent sees no file; while the socket is open, no other file gets its inode
-}
-
 // use makes l the socket of the agent, after it has accepted those who connected to the
-// socket before. If it fails, it closes l.
+// socket before.
 func (a *agent) use(l *net.UnixListener) error {
-	f, err := l.File()
-	if err != nil {
-		return errors.Join(err, l.Close())
+	for a.socket != nil && readable(a.listener) {
+		a.accept()
 	}
+	a.leave()
+	raw, err := l.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { a.listener = int(fd) })
+	}
+	a.socket = l
+	a.file, _ = os.Lstat(l.Addr().String())
 	// With SO_PASSCRED the kernel tells which process wrote each part. Connections inherit it.
-	fd := int(f.Fd())
-	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
-	if err = errors.Join(err, unix.SetNonblock(fd, true), a.watch(fd)); err != nil {
-		return errors.Join(err, f.Close(), l.Close())
-	}
-	if a.socket.dup != nil {
-		for readable(a.listener) {
-			a.accept()
-		}
-		a.socket.close()
-	}
-	a.socket, a.listener = socket{l, f, nil}, fd
-	a.socket.file, _ = os.Lstat(l.Addr().String())
-	return nil
+	return cmp.Or(err, unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(a.listener))
 }
 
-// close closes the socket and removes its file, but no file that has taken its path.
-func (s *socket) close() {
-	if moved(s.Addr().String(), s.file) != nil {
-		s.SetUnlinkOnClose(false)
+// leave closes the socket. It removes the file of the socket, but no file that has taken its
+// path.
+func (a *agent) leave() {
+	if a.socket != nil && moved(a.socket.Addr().String(), a.file) != nil {
+		a.socket.SetUnlinkOnClose(false)
 	}
-	s.Close()
-	s.dup.Close()
+	a.socket.Close() // an error if it is nil
 }
 
 // mendSocket makes the socket again if its file was removed.
 func (a *agent) mendSocket() {
-	if a.socket.file == nil {
+	if a.file == nil {
 		return
 	}
 	path := a.socket.Addr().String()
-	switch err := moved(path, a.socket.file); {
-	case err == nil:
+	wrong := moved(path, a.file)
+	if wrong == nil {
 		a.report(theSocket, nil)
-	case a.Listen == nil:
-		a.report(theSocket, fmt.Errorf("%w; systemd has passed the socket, so restart its unit, whose name ends in .socket", err))
-	default:
-		a.mend(theSocket, err, path, func() error {
-			l, err := a.Listen()
-			if err == nil {
-				err = a.use(l.(*net.UnixListener))
-			}
-			return err
-		})
+		return
 	}
+	a.mend(theSocket, wrong, path, func() error {
+		if a.Listen == nil {
+			return fmt.Errorf("%w; systemd has passed the socket, so restart its unit, whose name ends in .socket", wrong)
+		}
+		l, err := a.Listen()
+		if err == nil {
+			err = a.use(l.(*net.UnixListener))
+		}
+		return err
+	})
 }
 
 // repair replaces the state file if it is not complete, or not the one that was written.
 func (a *agent) repair() {
-	if a.state.file == nil {
-		return
-	}
 	dir := filepath.Dir(a.State)
 	info, err := a.state.file.Stat()
 	written, _ := a.state.file.Seek(0, io.SeekCurrent)
@@ -133,7 +110,7 @@ func (a *agent) repair() {
 	if err == nil && written != info.Size() {
 		err = fmt.Errorf("another program has changed %s", a.State)
 	}
-	if err != nil || a.fails(theState) {
+	if err != nil || a.failing[theState] {
 		a.mend(theState, err, a.State, a.rewrite)
 	}
 }

@@ -1,6 +1,9 @@
 package agent
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Bounds of the log. They keep a program from filling the disk with it.
 const (
@@ -11,16 +14,9 @@ const (
 
 // refusals are the refusals of a window.
 type refusals struct {
-	end   time.Time      // of the window
-	seen  map[seen]bool  // those that were logged
-	users map[uint32]int // how many refusals each user had, without those in seen
-}
-
-// seen is what is logged once.
-type seen struct {
-	pid    int
-	user   uint32
-	reason Reason
+	end   time.Time       // of the window
+	seen  map[string]bool // pid, user and reason of those that were logged
+	users map[uint32]int  // how many refusals each user had, without those in seen
 }
 
 // refused counts and logs that the agent refused something of the process pid of user. A pid
@@ -29,7 +25,7 @@ type seen struct {
 func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 	a.counts.refused.WithLabelValues(string(reason)).Inc()
 	a.summarize(time.Now())
-	r, key := &a.refusals, seen{pid, user, reason}
+	r, key := &a.refusals, fmt.Sprint(pid, user, reason)
 	if r.seen[key] {
 		return
 	}
@@ -42,12 +38,13 @@ func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 // summarize logs how many refusals were not logged singly, and begins another window, if the
 // window has ended.
 func (a *agent) summarize(now time.Time) {
-	if r := &a.refusals; !now.Before(r.end) {
-		for user, n := range r.users {
-			if n > maxLogged {
-				a.Log.Warn("more programs are refused than are logged singly", "user", user, "count", n-maxLogged)
-			}
-		}
-		*r = refusals{now.Add(window), map[seen]bool{}, map[uint32]int{}}
+	if now.Before(a.refusals.end) {
+		return
 	}
+	for user, n := range a.refusals.users {
+		if n > maxLogged {
+			a.Log.Warn("more programs are refused than are logged singly", "user", user, "count", n-maxLogged)
+		}
+	}
+	a.refusals = refusals{now.Add(window), map[string]bool{}, map[uint32]int{}}
 }

@@ -27,7 +27,8 @@ const spare = 256
 type agent struct {
 	Options
 	epoll, listener int
-	socket          socket
+	socket          *net.UnixListener
+	file            os.FileInfo            // of the socket; nil if the agent sees no file. While the socket is open, no other file gets its inode
 	folders         map[string]os.FileInfo // see folder
 	most            int                    // how many files may be open for connections and processes
 	poke            chan struct{}          // wakes deliver
@@ -44,33 +45,31 @@ type agent struct {
 	state     state
 	refusals  refusals
 	counts    counts
-	failing   [len(parts)]time.Time // since when; zero while the part works
-	looked    time.Duration         // when look was last called, as the time since boot, or 0
-	accepted  time.Duration         // when no connection waited to be accepted, likewise
+	failing   [len(parts)]bool
+	looked    time.Duration // when look was last called, as the time since boot, or 0
+	accepted  time.Duration // when no connection waited to be accepted, likewise
 }
 
 // Serve runs an agent on the socket l until ctx is done, and then returns nil. It closes l.
 // It needs Linux 5.3 or later.
 func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
+	defer l.Close()
 	var files unix.Rlimit // the Go runtime has raised the soft limit to the hard limit
-	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
 	a := &agent{
-		Options: *o, most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
+		Options: *o, epoll: epoll, most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
 		latest: map[int]*process{}, processes: map[*process]struct{}{}, folders: map[string]os.FileInfo{},
 	}
 	a.Log = cmp.Or(a.Log, slog.Default())
 	a.addMetrics()
-	if err == nil {
-		a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("agent: %w", err), l.Close())
-	}
 	defer a.close()
-	if err = a.use(l); err == nil {
-		err = cmp.Or(a.load(), a.folder(a.State), a.folder(l.Addr().String()))
-	}
-	if err != nil {
+	if err := cmp.Or(a.use(l), a.load(), a.folder(a.State), a.folder(l.Addr().String())); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -100,9 +99,7 @@ func (a *agent) close() {
 	for fd := range a.pidfds {
 		unix.Close(fd)
 	}
-	if a.socket.dup != nil {
-		a.socket.close()
-	}
+	a.leave()
 	a.state.file.Close() // if load has failed, the file is nil, and Close returns an error
 }
 

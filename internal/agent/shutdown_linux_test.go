@@ -8,8 +8,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// An agent that is ended together with its programs records the ends of those that end
-// before it, at their times. The ends of the others are not known to the next agent.
+// An agent that is ended together with its programs records the ends of those that have just
+// ended, at their times. The ends of the others are not known to the next agent.
 func TestShutdownTogether(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -24,10 +24,12 @@ func TestShutdownTogether(t *testing.T) {
 		runs[i].id, _ = programs[i].join("")
 	}
 	began := time.Now()
-	_ = h.agent.cmd.Process.Signal(syscall.SIGTERM)
 	for i, p := range programs {
-		if i >= 6 { // the others end at once
-			time.Sleep(100 * time.Millisecond)
+		if i == 6 {
+			_ = h.agent.cmd.Process.Signal(syscall.SIGTERM)
+		}
+		if i >= 6 {
+			time.Sleep(50 * time.Millisecond)
 		}
 		p.signal(syscall.SIGTERM)
 		runs[i].ended = time.Now()

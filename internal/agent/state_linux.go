@@ -27,7 +27,7 @@ type state struct {
 
 // save appends a process to the file.
 func (a *agent) save(p *process) {
-	if a.fails(theState) { // it will be replaced
+	if a.failing[theState] { // it will be replaced
 		return
 	}
 	err := json.NewEncoder(a.state.file).Encode(p)
