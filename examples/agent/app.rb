@@ -12,9 +12,9 @@ module OidAgent
       rescue StandardError
         @agent = nil # run tries again, and logs why
       end
-      Thread.new { run }
+      Thread.new { run }.thread_variable_set(:fork_safe, true) # so that Puma does not warn
     rescue ThreadError => e
-      warn "#{path}: #{e.message}"
+      say e.message
     end
 
     def forked
@@ -23,6 +23,11 @@ module OidAgent
     end
 
     private
+
+    def say(text)
+      warn "#{@path}: #{text}"
+    rescue StandardError # standard error is closed
+    end
 
     def connect
       agent = Socket.new(:UNIX, :STREAM)
@@ -51,7 +56,7 @@ module OidAgent
       loop do
         answer = talk
         ok = answer.start_with?("ok")
-        warn "#{@path}: #{answer}" unless ok || answer == said
+        say answer unless ok || answer == said
         said = answer
         pause = if ok then 1 elsif answer.start_with?("error") then 3600 else [2 * pause, 60].min end
         sleep pause * rand(0.5..1.5)
