@@ -25,7 +25,7 @@ func TestStartUnknown(t *testing.T) {
 	}
 	now := sample(t)
 	o := &registry.RemoteOptions{Name: "short", StartUnknown: true, Clock: seen, Interval: time.Second}
-	if _, err := r.AdoptRemote(t.Context(), g, []objectid.ID{later(now, -70)}, objectid.Modern, o); !errors.Is(err, registry.ErrEvidence) || !strings.Contains(err.Error(), "first seen (when it started is not known)") {
+	if _, err := r.AdoptRemote(t.Context(), g, []objectid.ID{later(now, -70)}, objectid.Modern, o); !errors.Is(err, registry.ErrEvidence) || !strings.Contains(err.Error(), "before the process was first seen at") {
 		t.Errorf("an id from 70 seconds before the process was seen: %v", err)
 	}
 	id := later(now, -20)

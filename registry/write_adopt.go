@@ -75,12 +75,8 @@ func (p *Process) examine(id objectid.ID, layout objectid.Layout, started, now t
 	case created.After(now.Add(max(tolerance, late))):
 		return "", fmt.Errorf("%w: %v is from the future, created at %s", ErrEvidence, id, created.Format(time.RFC3339))
 	case created.Before(started.Add(-early).Truncate(time.Second)):
-		event := "started"
-		if p.StartUnknown {
-			event = "was first seen (when it started is not known)"
-		}
 		return "", fmt.Errorf("%w: %v was created at %s, before the process %s at %s", ErrEvidence,
-			id, created.Format(time.RFC3339), event, started.Format(time.RFC3339))
+			id, created.Format(time.RFC3339), map[bool]string{false: "started", true: "was first seen"}[p.StartUnknown], started.Format(time.RFC3339))
 	}
 	machine, pid := classic.Split(id)
 	fits := slices.ContainsFunc(p.pids(), func(pid int) bool { return classic.HasPID(id, pid) })

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/pgstore"
@@ -28,6 +30,7 @@ var (
 	agentProcesses = flag.Int("agent-processes", 100, "how many processes are connected to the agent")
 	agentTime      = flag.Duration("agent-time", 3*time.Second, "for how long processes are started and killed")
 	agentRate      = flag.Int("agent-rate", 20, "how many of each a second")
+	agentShort     = flag.Int("agent-short", 100, "how many processes with short lives are started")
 )
 
 // agentEnd is how long after a kill the end of the process is recorded.
@@ -36,6 +39,7 @@ const agentEnd = 2 * time.Second
 // crowd are the processes of testdata/crowd.c.
 type crowd struct {
 	in      io.Writer
+	out     *bufio.Scanner
 	started chan connected
 }
 
@@ -50,29 +54,10 @@ type connected struct {
 //
 //	go test ./registry -run Agent -v -agent-processes 10000 -agent-rate 100 -agent-time 5m
 func TestAgent(t *testing.T) {
-	folder := t.TempDir()
-	file, socket := filepath.Join(folder, "registry.db"), filepath.Join(folder, "agent.sock")
-	where := "sqlite:" + file
-	if *simPostgres != "" {
-		where = *simPostgres
-	}
-	child := exec.Command(buildOid(t), "agent", "--store", where, "--listen", socket)
-	var log bytes.Buffer
-	child.Stderr = &log
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = child.Process.Signal(syscall.SIGTERM)
-		_ = child.Wait()
-		if t.Failed() || strings.Count(log.String(), "\n") > 1 {
-			t.Logf("agent: %s", log.String())
-		}
-	})
-	for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
-		time.Sleep(20 * time.Millisecond)
-	}
-	c := startCrowd(t, folder, socket)
+	h := startAgent(t)
+	child, where, file := h.child, h.where, h.file
+	c := startCrowd(t, h.folder, h.socket)
+	go c.listen(t)
 	began := time.Now()
 	living := c.start(t, *agentProcesses)
 	t.Logf("%d processes are recorded after %v; processor time of the agent %v", len(living), time.Since(began).Round(time.Millisecond), processTime(child.Process.Pid))
@@ -89,7 +74,7 @@ func TestAgent(t *testing.T) {
 	for tick := range int(agentTime.Seconds() * 10) {
 		time.Sleep(time.Until(began.Add(time.Duration(tick) * 100 * time.Millisecond)))
 		n := *agentRate / 10
-		fmt.Fprintln(c.in, n)
+		fmt.Fprintln(c.in, n, 0)
 		for range n {
 			i := rand.IntN(len(living))
 			p := living[i]
@@ -134,10 +119,118 @@ func TestAgent(t *testing.T) {
 	t.Logf("memory of the agent, at most: %s", memoryHigh(t, child.Process.Pid))
 }
 
+// agentHost is a running "oid agent".
+type agentHost struct {
+	folder, socket, where, file string
+	child                       *exec.Cmd
+	log                         bytes.Buffer // to be read after the agent has ended
+}
+
+func startAgent(t *testing.T) *agentHost {
+	h := &agentHost{folder: t.TempDir()}
+	h.file, h.socket = filepath.Join(h.folder, "registry.db"), filepath.Join(h.folder, "agent.sock")
+	if h.where = "sqlite:" + h.file; *simPostgres != "" {
+		h.where = *simPostgres
+	}
+	h.child = exec.Command(buildOid(t), "agent", "--store", h.where, "--listen", h.socket)
+	h.child.Stderr = &h.log
+	if err := h.child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.stop()
+		if t.Failed() || strings.Count(h.log.String(), "\n") > 1 {
+			t.Logf("agent: %s", h.log.String())
+		}
+	})
+	for _, err := os.Stat(h.socket); err != nil; _, err = os.Stat(h.socket) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return h
+}
+
+func (h *agentHost) stop() {
+	_ = h.child.Process.Signal(syscall.SIGTERM)
+	_ = h.child.Wait()
+}
+
+// TestShortLives starts processes that live for 5 ms to 10 s and read no answer. Each id has to be
+// traced to the process that created it, whose end has to be dated right, or the log has to
+// say why not.
+//
+//	go test ./registry -run ShortLives -v -agent-short 20000 -agent-rate 200
+func TestShortLives(t *testing.T) {
+	h := startAgent(t)
+	c := startCrowd(t, h.folder, h.socket)
+	type life struct {
+		id, pid string
+		end     time.Time
+	}
+	var all []life
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for len(all) < *agentShort && c.out.Scan() {
+			f := strings.Fields(c.out.Text())
+			ms, _ := strconv.ParseInt(f[2], 10, 64)
+			all = append(all, life{f[1], f[0], time.UnixMilli(ms)})
+		}
+	}()
+	began := time.Now()
+	for n := 0; n < *agentShort; n += 10 {
+		time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / time.Duration(*agentRate))))
+		fmt.Fprintln(c.in, 10, 10_000)
+	}
+	<-done
+	t.Logf("%d started in %v; processor time of the agent %v", len(all), time.Since(began).Round(time.Millisecond), processTime(h.child.Process.Pid))
+	time.Sleep(time.Until(began.Add(15*time.Second + time.Duration(*agentShort)*time.Second/time.Duration(*agentRate))))
+	memory := memoryHigh(t, h.child.Process.Pid)
+	h.stop()
+	refused := 0
+	for line := range strings.Lines(h.log.String()) {
+		if strings.Contains(line, "refused:") {
+			refused++
+		}
+	}
+	s := openFor(t, h.where, h.file)
+	defer s.Close()
+	r := registry.New(s, nil)
+	var lost, wrong, unseen, endless int
+	var late time.Duration
+	for _, l := range all {
+		tr, err := r.Trace(t.Context(), objectid.MustParse(l.id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.Verdict == registry.Unknown {
+			lost++
+			continue
+		}
+		p := tr.Processes[0]
+		if tr.Verdict != registry.Claimed || fmt.Sprint(p.GPID.PID()) != l.pid {
+			t.Errorf("%s of process %s: %s: %s", l.id, l.pid, tr.Verdict, tr.Reason)
+			wrong++
+		}
+		if p.StartUnknown {
+			unseen++
+		}
+		if p.End == nil {
+			endless++
+		} else if late = max(late, p.End.Time.Sub(l.end)); p.End.Time.Before(l.end.Add(-20 * time.Millisecond)) {
+			t.Errorf("%s ended at %v, and its end is dated %v earlier", l.id, l.end, l.end.Sub(p.End.Time))
+			wrong++
+		}
+	}
+	if lost > refused || endless > 0 && !strings.Contains(h.log.String(), "did not run") {
+		t.Errorf("%d ids are unknown and %d processes without an end; the log has %d refusals", lost, endless, refused)
+	}
+	t.Logf("%d of %d wrong, %d unknown, %d refused in the log, %d without an end; %d were never seen; ends dated %v late at most; memory of the agent %s", wrong, len(all), lost, refused, endless, unseen, late.Round(time.Millisecond), memory)
+}
+
 // startCrowd compiles and starts testdata/crowd.c.
 func startCrowd(t *testing.T, folder, socket string) *crowd {
 	program := filepath.Join(folder, "crowd")
-	if out, err := exec.Command("cc", "-O1", "-o", program, "testdata/crowd.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-o", program, "testdata/crowd.c", "-lm").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v: %s", err, out)
 	}
 	child := exec.Command(program, socket)
@@ -158,21 +251,21 @@ func startCrowd(t *testing.T, folder, socket string) *crowd {
 		_ = syscall.Kill(-child.Process.Pid, syscall.SIGKILL)
 		_ = child.Wait()
 	})
-	c := &crowd{in, make(chan connected, 20000)}
-	go func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			f := strings.Fields(lines.Text())
-			var p connected
-			if _, err := fmt.Sscan(f[0], &p.pid); err != nil || len(f) != 5 || f[2] != "ok" {
-				t.Errorf("answer to a process: %q", lines.Text())
-				continue
-			}
-			p.gpid = gpid.MustParse(f[4])
-			c.started <- p
+	return &crowd{in, bufio.NewScanner(out), make(chan connected, 20000)}
+}
+
+// listen reads the answers to processes.
+func (c *crowd) listen(t *testing.T) {
+	for c.out.Scan() {
+		f := strings.Fields(c.out.Text())
+		var p connected
+		if _, err := fmt.Sscan(f[0], &p.pid); err != nil || len(f) != 5 || f[2] != "ok" {
+			t.Errorf("answer to a process: %q", c.out.Text())
+			continue
 		}
-	}()
-	return c
+		p.gpid = gpid.MustParse(f[4])
+		c.started <- p
+	}
 }
 
 // start starts n processes, a few at a time, and waits until they have their answers.
@@ -180,7 +273,7 @@ func (c *crowd) start(t *testing.T, n int) (all []connected) {
 	const some = 100
 	for len(all) < n {
 		k := min(some, n-len(all))
-		fmt.Fprintln(c.in, k)
+		fmt.Fprintln(c.in, k, 0)
 		for range k {
 			all = append(all, c.next(t))
 		}

@@ -181,7 +181,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 	processors := registry.CPUUsed(&registry.Sample{Time: started}, &registry.Sample{Time: p.Last.Time, Load: load})
 	return []string{
 		state, phrase.Shown(strings.TrimSpace(p.Name + " " + p.Version)), phrase.Shown(name), phrase.Shown(cmp.Or(p.Labels["k8s.pod.name"], p.Host)), p.Value,
-		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
+		map[bool]string{true: "before "}[p.StartUnknown] + started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}
 }

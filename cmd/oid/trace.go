@@ -126,7 +126,7 @@ func traceText(t registry.Trace, links []wire.Link, z *zone) string {
 		if where := strings.TrimSpace(p.Host + " " + p.Executable); where != "" {
 			line("on", "%s", where)
 		}
-		line("started", "%s", z.text(p.GPID.Start().Truncate(time.Second)))
+		line("started", "%s%s", map[bool]string{true: "not known, at the latest "}[p.StartUnknown], z.text(p.GPID.Start().Truncate(time.Second)))
 		if p.End != nil {
 			line("ended", "%s: %s", z.text(p.End.Time.Truncate(time.Second)), p.Reason)
 		} else {

@@ -37,7 +37,6 @@ type conn struct {
 	since   time.Time        // when the connection was accepted or, if waits is set, when its line arrived
 	waited  time.Duration    // how long it had waited to be accepted, at most
 	shown   registry.Process // what the kernel showed of the process then, see look
-	hidden  error            // why shown is empty, or nil
 	closed  bool             // the program has closed it
 	buf     []byte           // bytes that are not handled yet
 	lines   int              // how many lines were handled
@@ -101,8 +100,7 @@ func (a *agent) answer(c *conn, p *process, err error) {
 		text = fmt.Sprintf("ok %s %v\n", member, p.GPID)
 	}
 	n, err := unix.SendmsgN(c.fd, []byte(text), nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	closed := errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) // lines may be left: read finds the end of the connection
-	if n < len(text) && !closed {
+	if n < len(text) && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) { // after these lines may be left, see hangUp
 		a.drop(c)
 	}
 }

@@ -122,9 +122,6 @@ func (a *agent) deliver(ctx context.Context) {
 
 // pass sends everything that is to be recorded to the sink.
 func (a *agent) pass(ctx context.Context) {
-	a.mu.Lock()
-	a.look(sinceBoot())
-	a.mu.Unlock()
 	var err error
 	if a.sink == nil {
 		call, cancel := context.WithTimeout(ctx, callTime)

@@ -160,12 +160,21 @@ func (p *program) signal(s syscall.Signal) {
 	_ = p.cmd.Wait()
 }
 
-// pause sends a signal that does not end the program.
-func (p *program) pause(s syscall.Signal) {
+// stop stops the program, and returns when all its threads stand still.
+func (p *program) stop() {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		p.t.Fatal(err)
 	}
+	eventually(p.t, "all threads are stopped", func() bool {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		for _, task := range tasks {
+			if text, err := os.ReadFile(task); err == nil && !strings.Contains(string(text), ") T ") {
+				return false
+			}
+		}
+		return err == nil && len(tasks) > 0
+	})
 }
 
 // client starts a program that is connected to the agent.

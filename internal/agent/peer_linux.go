@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,25 +24,23 @@ const neverSeen = "ended before the agent saw it: its program and load are not k
 //	it runs                          what /proc shows
 //	it is a zombie                   likewise, without what a zombie has lost, such as its executable
 //	it has ended, its pid is free    its pid and its user; c.shown.StartUnknown is set
+//	the kernel does not say          nothing
 func (c *conn) look() {
 	fd, err := c.peer()
 	if err == nil {
 		defer unix.Close(fd)
-		c.shown, c.hidden = registry.Describe(&registry.AdoptOptions{PID: c.pid})
+		if c.shown, err = registry.Describe(&registry.AdoptOptions{PID: c.pid}); err != nil && !errors.Is(err, gpid.ErrNoProcess) {
+			c.shown = registry.Process{}
+		}
 		// If the process of fd still has its pid, /proc has shown this process and no other.
 		// Signal 0 only asks.
 		err = unix.PidfdSendSignal(fd, 0, nil, 0)
 	}
-	switch {
-	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // from SO_PEERPIDFD before Linux 6.15
-		c.shown, c.hidden = registry.Process{StartUnknown: true, Name: "(not known)", Labels: map[string]string{"process.user.id": strconv.Itoa(int(c.user))}}, nil
+	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) { // EINVAL: from SO_PEERPIDFD before Linux 6.15
+		c.shown = registry.Process{StartUnknown: true, Name: "(not known)", Labels: map[string]string{"process.user.id": strconv.Itoa(int(c.user))}}
 		c.shown.Host, _ = os.Hostname()
 		addr, _ := gpid.ParseAddr("")
-		c.shown.GPID, c.hidden = gpid.New(addr, c.since, c.pid)
-	case errors.Is(c.hidden, gpid.ErrNoProcess) && c.shown.Kernel.PID != 0: // a zombie
-		c.hidden = nil
-	case err != nil && !errors.Is(err, unix.EPERM): // it may not be signaled, but it is there
-		c.hidden = err
+		c.shown.GPID, _ = gpid.New(addr, c.since, c.pid)
 	}
 }
 
@@ -58,34 +57,26 @@ func (c *conn) peer() (int, error) {
 // identify returns what is known of the process that has sent l: what the kernel shows now or,
 // if the process has ended, what the kernel showed when it connected.
 func (a *agent) identify(c *conn, l *Line) (registry.Process, error) {
-	if c.hidden != nil {
-		return c.shown, c.hidden
-	}
 	now, err := registry.Describe(&registry.AdoptOptions{PID: c.pid, RegisterOptions: registry.RegisterOptions{
 		Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval,
 	}})
-	switch {
-	case err == nil && now.Kernel == c.shown.Kernel:
-		return now, nil
+	switch unknown := c.shown.Kernel == (gpid.Process{}) && !c.shown.StartUnknown; {
+	case unknown, err == nil && now.Kernel == c.shown.Kernel && (now.Program != 0 || c.shown.Program == 0): // otherwise it ended while it was described
+		return now, err
 	case errors.Is(err, registry.ErrDescription):
 		return now, refusal{badLine, err}
 	}
 	shown := c.shown
 	shown.Name, shown.Version, shown.Interval = cmp.Or(l.Name, shown.Name), cmp.Or(l.Version, shown.Version), a.Interval
-	if l.Addr != "" {
-		addr, _ := gpid.ParseAddr(l.Addr) // ParseLine has checked it
-		shown.GPID, err = gpid.New(addr, shown.GPID.Start(), c.pid)
-		return shown, err
-	}
-	return shown, nil
+	addr, _ := gpid.ParseAddr(l.Addr) // ParseLine has checked it
+	shown.GPID, err = gpid.New(addr, shown.GPID.Start(), c.pid)
+	return shown, err
 }
 
 // is reports whether p is the process that a connection has shown, by an id with the value.
 func (p *process) is(shown *registry.Process, value string) bool {
-	if p.Done || p.Kernel != shown.Kernel || p.Program != shown.Program {
-		return false
-	}
-	return !shown.StartUnknown || p.GPID.Start().Equal(shown.GPID.Start()) || p.has(value)
+	return !p.Done && p.Kernel == shown.Kernel && p.Program == shown.Program &&
+		(!shown.StartUnknown || p.GPID.Start().Equal(shown.GPID.Start()) || p.has(value))
 }
 
 // has reports whether p has an id with the value.
@@ -110,7 +101,7 @@ func (a *agent) enter(p *process, c *conn, id objectid.ID) error {
 	if c.waited > maxGap {
 		reason = "" // nobody knows when it ended
 	}
-	p.Ended, p.Reason = p.Since, reason
+	p.Ended, p.Reason = time.Now(), reason
 	if created := id.Time(); created.Before(p.Since) {
 		p.Since = created // it ran then
 	}

@@ -218,24 +218,19 @@ func (a *agent) current(pid int) {
 func (a *agent) follow(p *process, fd int) error {
 	// If the process of fd still runs, /proc has shown this process and no other one.
 	_, end := p.measure()
-	err := ended(p.Kernel.PID, fd)
-	if err == nil && end != "" {
-		err = refusal{gone, fmt.Errorf("process %d has ended: %s", p.Kernel.PID, end)}
+	if readable(fd) {
+		end = registry.ProcessEnded
 	}
-	if err = errors.Join(err, a.watch(fd)); err != nil {
+	err := a.watch(fd)
+	if end != "" {
+		err = refusal{gone, fmt.Errorf("process %d: %s", p.Kernel.PID, end)}
+	}
+	if err != nil {
 		unix.Close(fd)
 		return err
 	}
 	p.pidfd = fd
 	a.pidfds[fd], a.latest[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
-	return nil
-}
-
-// ended returns an error if the process of a pidfd has ended.
-func ended(pid, fd int) error {
-	if readable(fd) {
-		return refusal{gone, fmt.Errorf("process %d has ended", pid)}
-	}
 	return nil
 }
 

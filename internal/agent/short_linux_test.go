@@ -15,8 +15,9 @@ import (
 )
 
 // forks is a program that starts others. A line "N MS HOW" on its standard input starts N that
-// connect to the socket, write a line with an id, print their pid and their ids, and end after
-// MS milliseconds without reading an answer. With HOW "zombie" their exit status is not read.
+// connect to the socket, write a line with an id, wait MS milliseconds, print their pid, the time
+// in milliseconds and their ids, and end without reading an answer. With HOW "zombie" their exit
+// status is not read.
 // With "two" they write two lines. The program prints "done" when all have ended.
 const forks = `
 import os, socket, sys, time
@@ -30,8 +31,8 @@ for words in sys.stdin:
             s = socket.socket(socket.AF_UNIX)
             s.connect(sys.argv[1])
             s.sendall(b"".join(b"oid1 %s name=short\n" % id for id in ids))
-            os.write(1, b"%d %s\n" % (os.getpid(), b" ".join(ids)))
             time.sleep(int(ms) / 1000)
+            os.write(1, b"%d %d %s\n" % (os.getpid(), time.time() * 1000, b" ".join(ids)))
             os._exit(0)
         pids.append(pid)
         if len(pids) == 20 and how != "zombie":
@@ -68,35 +69,41 @@ func startForker(t *testing.T, socket string) *forker {
 	return &forker{t, in, bufio.NewScanner(out)}
 }
 
-// run starts programs, waits until they have ended, and returns the pid of each id.
-func (f *forker) run(n, ms int, how string) map[objectid.ID]int {
+// life is what a program has printed just before its end.
+type life struct {
+	pid int
+	end time.Time
+}
+
+// run starts programs, waits until they have ended, and returns the program of each id.
+func (f *forker) run(n, ms int, how string) map[objectid.ID]life {
 	f.t.Helper()
 	if _, err := fmt.Fprintln(f.in, n, ms, how); err != nil {
 		f.t.Fatal(err)
 	}
-	pids := map[objectid.ID]int{}
+	lives := map[objectid.ID]life{}
 	for f.out.Scan() && f.out.Text() != "done" {
 		words := strings.Fields(f.out.Text())
-		var pid int
-		if _, err := fmt.Sscan(words[0], &pid); err != nil {
+		var pid, ms int64
+		if _, err := fmt.Sscan(words[0]+" "+words[1], &pid, &ms); err != nil {
 			f.t.Fatal(err)
 		}
-		for _, id := range words[1:] {
-			pids[objectid.MustParse(id)] = pid
+		for _, id := range words[2:] {
+			lives[objectid.MustParse(id)] = life{int(pid), time.UnixMilli(ms)}
 		}
 	}
 	if f.out.Text() != "done" {
 		f.t.Fatal("the program that starts others has ended")
 	}
-	return pids
+	return lives
 }
 
 // recorded waits until all ids are traced, and returns their processes. Each must have the pid
 // of the process that created the id.
-func (h *host) recorded(pids map[objectid.ID]int) map[objectid.ID]registry.Status {
+func (h *host) recorded(lives map[objectid.ID]life) map[objectid.ID]registry.Status {
 	h.t.Helper()
-	all := map[objectid.ID]registry.Status{}
-	for id, pid := range pids {
+	all, members := map[objectid.ID]registry.Status{}, map[int]objectid.ID{}
+	for id, l := range lives {
 		var tr registry.Trace
 		eventually(h.t, fmt.Sprintf("%v is traced", id), func() bool {
 			var err error
@@ -104,9 +111,13 @@ func (h *host) recorded(pids map[objectid.ID]int) map[objectid.ID]registry.Statu
 			return err == nil && tr.Verdict == registry.Claimed
 		})
 		p := tr.Processes[0]
-		if all[id] = p; p.GPID.PID() != pid || p.Name != "short" || p.StartUnknown != (p.Kernel.PID == 0) {
-			h.t.Errorf("%v of process %d: %+v", id, pid, p.Process)
+		if all[id] = p; p.GPID.PID() != l.pid || p.Name != "short" || p.StartUnknown != (p.Kernel.PID == 0) {
+			h.t.Errorf("%v of process %d: %+v", id, l.pid, p.Process)
 		}
+		if before, ok := members[l.pid]; ok && before != p.Member {
+			h.t.Errorf("process %d is recorded twice", l.pid)
+		}
+		members[l.pid] = p.Member
 		if p.StartUnknown != strings.Contains(tr.Reason, "when the process started is not known") {
 			h.t.Errorf("start unknown %v: %s", p.StartUnknown, tr.Reason)
 		}
@@ -120,22 +131,19 @@ func TestShortLives(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	f := startForker(t, h.socket)
-	began := time.Now().Truncate(time.Second)
 	for _, c := range []struct {
 		n, ms int
 		how   string
 	}{{300, 0, "at-once"}, {100, 20, "soon"}, {20, 0, "zombie"}, {80, 0, "two"}} {
-		pids := f.run(c.n, c.ms, c.how)
-		if want := c.n; c.how == "two" {
-			want *= 2
-		} else if len(pids) != want {
-			t.Fatalf("%d ids of %d programs", len(pids), c.n)
-		}
+		lives := f.run(c.n, c.ms, c.how)
 		unseen, zombies := 0, 0
-		for id, p := range h.recorded(pids) {
+		for id, p := range h.recorded(lives) {
 			eventually(t, "the end is recorded", func() bool { p = h.one(id); return p.End != nil })
-			if p.End.Time.Before(began) || p.End.Time.After(time.Now()) || p.From.Before(began) && p.StartUnknown {
-				t.Errorf("from %v, ended %v: not between %v and now", p.From, p.End.Time, began)
+			if end := lives[id].end; p.End.Time.Before(end.Add(-time.Millisecond)) || p.End.Time.Sub(end) > 5*time.Second { // the machine may be busy
+				t.Errorf("the end is dated %v after it", p.End.Time.Sub(end))
+			}
+			if p.StartUnknown && !p.From.Equal(id.Time()) {
+				t.Errorf("ids from %v, want the time of %v", p.From, id)
 			}
 			want := "process ended"
 			if p.StartUnknown {
@@ -171,7 +179,7 @@ func TestStopped(t *testing.T) {
 	c, _ := execs.join("")
 	d, _ := silent.join("")
 	silent.do("close")
-	h.agent.pause(syscall.SIGSTOP)
+	h.agent.stop()
 	dies.signal(syscall.SIGKILL)
 	for _, p := range []*program{execs, silent} {
 		if _, err := p.in.Write([]byte("exec\n")); err != nil {
@@ -180,7 +188,9 @@ func TestStopped(t *testing.T) {
 	}
 	short := f.run(5, 0, "at-once")
 	time.Sleep(3 * time.Second)
-	h.agent.pause(syscall.SIGCONT)
+	if err := h.agent.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	at := time.Now()
 	stays.do("connect " + h.socket)
 	if again, _ := stays.join(""); h.one(again).Member != h.one(a).Member {

@@ -106,17 +106,13 @@ func (a *agent) load() error {
 	type run struct {
 		kernel  gpid.Process
 		program uint32
-		gpid    gpid.GPID // if the kernel has shown nothing
+		gpid    gpid.GPID
 	}
 	found := map[run]*process{}
 	for line := range bytes.Lines(text) {
 		p := new(process)
 		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 && p.Recorded <= len(p.Claims) { // otherwise the agent was killed while it wrote the line
-			r := run{kernel: p.Kernel, program: p.Program}
-			if p.StartUnknown {
-				r.gpid = p.GPID
-			}
-			found[r] = p
+			found[run{p.Kernel, p.Program, p.GPID}] = p
 		}
 	}
 	for _, p := range found {

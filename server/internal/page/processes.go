@@ -85,7 +85,7 @@ func (s *Site) processRowNode(p ProcessRow) g.Node {
 			h.Br(), h.Span(h.Class("soft id"), g.Text(phrase.Shown(p.Identity)))),
 		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
 		h.Td(briefLoad(p.Load, p.Interval)),
-		h.Td(h.Time(h.DateTime(started), h.Data("moment", ""), h.Data("ago", started), h.Title(moment(p.Started)),
+		h.Td(g.If(p.StartUnknown, g.Text("before ")), h.Time(h.DateTime(started), h.Data("moment", ""), h.Data("ago", started), h.Title(moment(p.Started)),
 			g.Text(phrase.Ago(p.Started, time.Now())))),
 		h.Td(h.Class("id"), g.Text(p.ProcessValue)))
 }
@@ -127,7 +127,7 @@ func (s *Site) Process(v *Process) g.Node {
 			optional("host", v.Host),
 			fact("address", g.Text(v.Address.String())),
 			fact("pid", g.Text(strconv.Itoa(v.PID))),
-			fact("started", timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
+			fact("started", g.If(v.StartUnknown, g.Text("not known, at the latest ")), timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
 			g.Iff(v.End != nil, func() g.Node { return fact("ended", timeNode(v.End.Time), g.Text(", "+v.End.Reason)) }),
 			fact("last heartbeat", timeNode(v.LastHeartbeat.Time), g.Textf(", number %d", v.LastHeartbeat.Number)),
 			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
