@@ -3,9 +3,6 @@ package census
 import (
 	"slices"
 	"time"
-
-	"github.com/oidkit/oid/internal/each"
-	"github.com/oidkit/oid/objectid"
 )
 
 // The kinds of events in the history of a collection. Events about a single process have
@@ -17,7 +14,7 @@ const (
 	KindImport Kind = "import"
 	// KindDeletion: many ids that were created in a period are not in the data.
 	KindDeletion Kind = "deletion"
-	// KindDeploy: a version of a service was deployed, as [ReportOptions].Deploys says.
+	// KindDeploy: a version of a service was deployed, see [ReportOptions].Deploys.
 	KindDeploy Kind = "deploy"
 )
 
@@ -47,15 +44,8 @@ type Event struct {
 	// very different lengths, an outage that does not stand out among them is only
 	// ConfidencePossible.
 	Confidence Confidence
-	// Deploy is what was deployed. For other events it is nil.
-	Deploy *Deploy
-}
-
-// Deploy is how a version of a service was deployed. The fields have the same meaning as those
-// of registry.Deploy.
-type Deploy struct {
-	Name, Namespace, Environment, Version, Revision, Kind string
-	Time, Since                                           time.Time
+	// Service and Version are what was deployed. For other events they are empty.
+	Service, Version string
 }
 
 // Confidence is how certain an [Event] is.
@@ -201,19 +191,6 @@ func (t *tally) faultEvents() (out []Event) {
 				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)
 			}
 			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// deployEvents returns the deploys within the timeline of r.
-func (t *tally) deployEvents(r *Report, deploys func([]objectid.ID) []Deploy) (out []Event) {
-	if deploys == nil || len(r.Timeline.Buckets) == 0 {
-		return nil
-	}
-	for _, d := range deploys(each.Of(t.top, func(p process) objectid.ID { return p.begin.ID() })) {
-		if !d.Time.Before(r.Timeline.Buckets[0].Start) && d.Time.Before(r.Timeline.End) && d.Kind != "first-version" {
-			out = append(out, Event{Kind: KindDeploy, Start: d.Time, End: d.Time, Deploy: &d, Confidence: ConfidenceLikely})
 		}
 	}
 	return out

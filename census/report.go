@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/internal/idset"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -28,10 +29,10 @@ type ReportOptions struct {
 	// the name is unknown. A census calls it once for each process in the list.
 	Name func(objectid.ID) string
 
-	// Deploys, if not nil, must return the deploys of the services whose processes created
-	// the ids. A census calls it once for each collection, with an id of each process in the
-	// list. The report has those within its timeline as events, without first versions.
-	Deploys func([]objectid.ID) []Deploy
+	// Deploys, if not nil, must return events of [KindDeploy] in order of time: the deploys
+	// between two times of the services whose processes created the ids. A census
+	// calls it once for each collection, with an id of each process in the list.
+	Deploys func(ids []objectid.ID, from, to time.Time) []Event
 }
 
 func (o *ReportOptions) withDefaults() ReportOptions {
@@ -100,8 +101,9 @@ type Report struct {
 	// census cannot tell. The kind with the most processes comes first.
 	Doubts []Doubt
 
-	// Events are in order of time.
-	Events []Event
+	// Events are in order of time, and so are Deploys, see [ReportOptions].Deploys.
+	Events  []Event
+	Deploys []Event
 	// ShortestOutage is the shortest period without ids that counts as an outage. Its first
 	// element is for the busiest hours of the week, the second for the quietest hours. Both
 	// are zero if unknown.
@@ -267,7 +269,10 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	r.Doubts = c.doubts(t)
 	r.Events, r.ShortestOutage = t.history.events(options.Zone)
 	r.Events = append(r.Events, t.faultEvents()...)
-	r.Events = append(r.Events, t.deployEvents(r, options.Deploys)...)
+	if options.Deploys != nil && len(r.Timeline.Buckets) > 0 {
+		ids := each.Of(t.top, func(p process) objectid.ID { return p.begin.ID() })
+		r.Deploys = options.Deploys(ids, r.Timeline.Buckets[0].Start, r.Timeline.End)
+	}
 	slices.SortStableFunc(r.Events, func(a, b Event) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Kind, b.Kind)) })
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil

@@ -13,11 +13,11 @@ import (
 // does, and knows when the version was really changed.
 type fleet struct {
 	rand    *rand.Rand
-	service Deploy
+	service string
 	offsets []time.Duration // of the clocks of the nodes
 	now     time.Time
 	running []*replica
-	runs    []run
+	runs    []Deploy
 	true    []Deploy // the deploys that were made
 	seen    map[string]bool
 }
@@ -29,7 +29,7 @@ type replica struct {
 }
 
 func newFleet(seed uint64, name string, offset time.Duration) *fleet {
-	f := &fleet{rand: rand.New(rand.NewPCG(seed, 47)), service: Deploy{Name: name}, now: time.UnixMilli(1795285085000).UTC(), seen: map[string]bool{}}
+	f := &fleet{rand: rand.New(rand.NewPCG(seed, 47)), service: name, now: time.UnixMilli(1795285085000).UTC(), seen: map[string]bool{}}
 	for range 5 {
 		f.offsets = append(f.offsets, time.Duration((f.rand.Float64()*2-1)*float64(offset)).Truncate(time.Millisecond))
 	}
@@ -55,9 +55,8 @@ func (f *fleet) stop(r *replica, killed bool) {
 	if killed {
 		end = end.Add(3*defaultInterval - time.Duration(f.rand.Int64N(int64(defaultInterval))))
 	}
-	d, offset := f.service, f.offsets[r.node]
-	d.Version, d.Time = r.version, r.started.Add(offset)
-	f.runs = append(f.runs, run{d, end.Add(offset)})
+	offset := f.offsets[r.node]
+	f.runs = append(f.runs, Deploy{Service: f.service, Version: r.version, Time: r.started.Add(offset), until: end.Add(offset)})
 }
 
 func (f *fleet) of(version string) (out []*replica) {
@@ -71,14 +70,7 @@ func (f *fleet) of(version string) (out []*replica) {
 
 // deployed notes a true deploy that begins now.
 func (f *fleet) deployed(version string) {
-	d := f.service
-	d.Version, d.Time, d.Kind = version, f.now, EarlierVersion
-	if !f.seen[version] {
-		d.Kind = NewVersion
-	}
-	if len(f.seen) == 0 {
-		d.Kind = FirstVersion
-	}
+	d := Deploy{Service: f.service, Version: version, Time: f.now, First: len(f.seen) == 0, Again: f.seen[version]}
 	f.seen[version] = true
 	f.true = append(f.true, d)
 }
@@ -210,7 +202,7 @@ func (f *fleet) compare(found []Deploy) (wrong, missed []Deploy) {
 	left := slices.Clone(f.true)
 	for _, d := range found {
 		i := slices.IndexFunc(left, func(o Deploy) bool {
-			return o.Version == d.Version && o.Kind == d.Kind && o.Time.Sub(d.Time).Abs() <= f.most()
+			return o.Version == d.Version && o.First == d.First && o.Again == d.Again && o.Time.Sub(d.Time).Abs() <= f.most()
 		})
 		if i < 0 {
 			wrong = append(wrong, d)
@@ -240,6 +232,16 @@ func TestDeploysOfFleets(t *testing.T) {
 	}
 }
 
+// lastOf returns the last of deploys that is of the version of a run, up to its start.
+func lastOf(deploys []Deploy, of Deploy) (last *Deploy) {
+	for _, d := range deploys {
+		if d.Service == of.Service && d.Version == of.Version && !d.Time.After(of.Time) {
+			last = &d
+		}
+	}
+	return last
+}
+
 // If earlier records are missing, each answer is the one of all records, or that it cannot be
 // told.
 func TestDeploysOfAPartOfTheRecords(t *testing.T) {
@@ -249,17 +251,16 @@ func TestDeploysOfAPartOfTheRecords(t *testing.T) {
 		f.weeks(30)
 		all := deploysOf(slices.Clone(f.runs), time.Time{})
 		cut := f.runs[len(f.runs)*int(1+seed%9)/10].until
-		kept := slices.DeleteFunc(slices.Clone(f.runs), func(r run) bool { return r.until.Before(cut) })
-		part := deploysOf(slices.Clone(kept), cut.Add(crashing))
+		kept := slices.DeleteFunc(slices.Clone(f.runs), func(r Deploy) bool { return r.until.Before(cut) })
+		part := deploysOf(slices.Clone(kept), cut.Add(time.Hour))
 		for _, r := range kept {
-			p := Process{Name: r.Name, Version: r.Version, From: r.Time}
-			want, got := p.deployIn(all), p.deployIn(part)
+			want, got := lastOf(all, r), lastOf(part, r)
 			switch {
 			case got == nil:
 				t.Fatalf("seed %d: nothing about %+v", seed, r)
-			case got.Kind == OlderVersion && got.Time.IsZero() && !want.Time.After(cut.Add(crashing)):
+			case got.Time.IsZero() && !want.Time.After(cut.Add(time.Hour)):
 				untold++
-			case !got.Time.Equal(want.Time) || got.Kind == FirstVersion || got.Kind == EarlierVersion && want.Kind != EarlierVersion || got.Since.IsZero():
+			case !got.Time.Equal(want.Time) || got.First || got.Again && !want.Again || got.Since.IsZero():
 				t.Fatalf("seed %d: records since %v say %+v; all say %+v", seed, cut, got, want)
 			default:
 				told++
@@ -282,33 +283,36 @@ func TestServicesOfDeploys(t *testing.T) {
 		}
 		return p
 	}
+	const firstVersion, newVersion, again = "first", "new", "again"
 	const namespace, environment, revision = "service.namespace", "deployment.environment.name", "vcs.ref.head.revision"
 	for _, c := range []struct {
 		name string
 		all  []Process
 		want []string // the kinds of the processes, in order
 	}{
-		{"versions", []Process{started(0, "1"), started(1, "2"), started(2, "1")}, []string{FirstVersion, NewVersion, FirstVersion}},
-		{"namespaces", []Process{started(0, "1", namespace, "eu"), started(1, "2", namespace, "us")}, []string{FirstVersion, FirstVersion}},
-		{"environments", []Process{started(0, "1"), started(1, "2", environment, "test")}, []string{FirstVersion, FirstVersion}},
-		{"revisions", []Process{started(0, "1", revision, "a1"), started(1, "1", revision, "b2")}, []string{FirstVersion, NewVersion}},
-		{"revisions alone", []Process{started(0, "", revision, "a1"), started(1, "", revision, "b2")}, []string{FirstVersion, NewVersion}},
-		{"other labels", []Process{started(0, "1", "team", "a"), started(1, "1", "team", "b")}, []string{FirstVersion, FirstVersion}},
-		{"at the same time", []Process{started(0, "1"), started(0, "2"), started(0, "1")}, []string{FirstVersion, NewVersion, FirstVersion}},
-		{"back after two hours", []Process{started(0, "1"), started(50, "2"), started(180, "1")}, []string{FirstVersion, NewVersion, EarlierVersion}},
-		{"a job every day", []Process{started(0, "1"), started(1440, "1"), started(2880, "1")}, []string{FirstVersion, FirstVersion, FirstVersion}},
+		{"versions", []Process{started(0, "1"), started(1, "2"), started(2, "1")}, []string{firstVersion, newVersion, firstVersion}},
+		{"namespaces", []Process{started(0, "1", namespace, "eu"), started(1, "2", namespace, "us")}, []string{firstVersion, firstVersion}},
+		{"environments", []Process{started(0, "1"), started(1, "2", environment, "test")}, []string{firstVersion, firstVersion}},
+		{"revisions", []Process{started(0, "1", revision, "a1"), started(1, "1", revision, "b2")}, []string{firstVersion, newVersion}},
+		{"revisions alone", []Process{started(0, "", revision, "a1"), started(1, "", revision, "b2")}, []string{firstVersion, newVersion}},
+		{"other labels", []Process{started(0, "1", "team", "a"), started(1, "1", "team", "b")}, []string{firstVersion, firstVersion}},
+		{"at the same time", []Process{started(0, "1"), started(0, "2"), started(0, "1")}, []string{firstVersion, newVersion, firstVersion}},
+		{"back after two hours", []Process{started(0, "1"), started(50, "2"), started(180, "1")}, []string{firstVersion, newVersion, again}},
+		{"a job every day", []Process{started(0, "1"), started(1440, "1"), started(2880, "1")}, []string{firstVersion, firstVersion, firstVersion}},
 	} {
-		var runs []run
+		var runs []Deploy
 		for _, p := range c.all {
-			r := run{versionOf(&p), p.From.Add(time.Hour)}
-			r.Time = p.From
-			runs = append(runs, r)
+			service, version := versionOf(&p)
+			runs = append(runs, Deploy{Service: service, Version: version, Time: p.From, until: p.From.Add(time.Hour)})
 		}
 		all := deploysOf(runs, time.Time{})
-		for i, p := range c.all {
-			got := ""
-			if d := p.deployIn(all); d != nil {
-				got = d.Kind
+		for i := range c.all {
+			service, version := versionOf(&c.all[i])
+			got := newVersion
+			if d := lastOf(all, Deploy{Service: service, Version: version, Time: c.all[i].From}); d.First {
+				got = firstVersion
+			} else if d.Again {
+				got = again
 			}
 			if got != c.want[i] {
 				t.Errorf("%s: process %d is of %q, want %q", c.name, i, got, c.want[i])
@@ -321,11 +325,11 @@ func TestServicesOfDeploys(t *testing.T) {
 // return looks like a rollback, and is counted.
 func TestReturnBesideACanary(t *testing.T) {
 	at := time.UnixMilli(1795285085000).UTC()
-	one := func(version string, from, until time.Duration) run {
-		return run{Deploy{Name: "shop", Version: version, Time: at.Add(from)}, at.Add(until)}
+	one := func(version string, from, until time.Duration) Deploy {
+		return Deploy{Service: "shop", Version: version, Time: at.Add(from), until: at.Add(until)}
 	}
-	for away, want := range map[time.Duration]int{restarting: 2, restarting + time.Second: 3} {
-		got := deploysOf([]run{one("1", 0, 2*time.Hour), one("2", time.Hour, 9*time.Hour), one("1", 2*time.Hour+away, 9*time.Hour)}, time.Time{})
+	for away, want := range map[time.Duration]int{time.Minute: 2, time.Minute + time.Second: 3} {
+		got := deploysOf([]Deploy{one("1", 0, 2*time.Hour), one("2", time.Hour, 9*time.Hour), one("1", 2*time.Hour+away, 9*time.Hour)}, time.Time{})
 		if len(got) != want {
 			t.Errorf("away for %v: %+v, want %d", away, got, want)
 		}

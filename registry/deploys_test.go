@@ -62,7 +62,7 @@ func (d *deploying) ofID(id objectid.ID) *registry.Deploy {
 	tracer := registry.NewTracer(registry.New(d.store, nil))
 	found, err := tracer.Trace(d.Context(), id)
 	if err == nil {
-		err = tracer.AddDeploy(d.Context(), &found)
+		found.Deploy, err = tracer.Deploy(d.Context(), &found)
 	}
 	if err != nil {
 		d.Fatal(err)
@@ -70,11 +70,33 @@ func (d *deploying) ofID(id objectid.ID) *registry.Deploy {
 	return found.Deploy
 }
 
+// What a deploy may be.
+const (
+	newVersion   = "new"
+	earlier      = "again"
+	firstVersion = "first"
+	untold       = "cannot be told"
+)
+
+func kindOf(d *registry.Deploy) string {
+	switch {
+	case d == nil:
+		return "none"
+	case d.Time.IsZero():
+		return untold
+	case d.First:
+		return firstVersion
+	case d.Again:
+		return earlier
+	}
+	return newVersion
+}
+
 // want checks the kind and the age of the deploy of p.
 func (d *deploying) want(p registry.Process, kind string, age time.Duration) {
 	d.Helper()
 	got := d.of(p)
-	if got == nil || got.Kind != kind || got.Name != "shop" || got.Version != p.Version || kind != registry.OlderVersion && time.Since(got.Time).Round(time.Second) != age || got.Time.IsZero() != (kind == registry.OlderVersion) {
+	if kindOf(got) != kind || !strings.Contains(got.Service, "shop") || got.Version != p.Version || kind != untold && time.Since(got.Time).Round(time.Second) != age {
 		d.Errorf("%s: %+v, want %s %v ago", p.Version, got, kind, age)
 	}
 }
@@ -82,7 +104,7 @@ func (d *deploying) want(p registry.Process, kind string, age time.Duration) {
 func TestDeployOfAnID(t *testing.T) {
 	inHours(t, func(d *deploying) {
 		old := d.start("1.4.1")
-		d.want(old, registry.FirstVersion, 0)
+		d.want(old, firstVersion, 0)
 		other := d.start("7", "service.namespace=other")
 		time.Sleep(24 * time.Hour)
 		first := d.start("1.4.2")
@@ -90,14 +112,14 @@ func TestDeployOfAnID(t *testing.T) {
 		second := d.start("1.4.2")
 		d.end(old)
 		time.Sleep(11 * time.Minute)
-		d.want(second, registry.NewVersion, 12*time.Minute)
-		d.want(first, registry.NewVersion, 12*time.Minute)
-		d.want(other, registry.FirstVersion, 24*time.Hour+12*time.Minute)
+		d.want(second, newVersion, 12*time.Minute)
+		d.want(first, newVersion, 12*time.Minute)
+		d.want(other, firstVersion, 24*time.Hour+12*time.Minute)
 		back := d.start("1.4.1")
 		d.end(first)
 		d.end(second)
 		time.Sleep(time.Hour)
-		d.want(back, registry.EarlierVersion, time.Hour)
+		d.want(back, earlier, time.Hour)
 		if got := d.ofID(before(idOf(d, first.Block), 80*time.Minute)); got != nil {
 			d.Errorf("an id from before its process has %+v", got)
 		}
@@ -118,7 +140,7 @@ func TestDeploysWithoutEarlierRecords(t *testing.T) {
 		d.end(old)
 		now := d.start("2")
 		time.Sleep(time.Hour)
-		d.want(now, registry.NewVersion, time.Hour)
+		d.want(now, newVersion, time.Hour)
 		prune := func(keep time.Duration) time.Time {
 			if _, err := d.Heartbeat(d.Context(), &registry.RemoteHeartbeat{Member: now.Key(), Load: registry.Load{}, Clock: time.Now()}); err != nil {
 				d.Fatal(err)
@@ -129,19 +151,19 @@ func TestDeploysWithoutEarlierRecords(t *testing.T) {
 			return time.Now().Add(time.Hour - keep)
 		}
 		since := prune(3 * time.Hour)
-		if got := d.of(now); got == nil || got.Kind != registry.NewVersion || !got.Since.Equal(since) {
+		if got := d.of(now); kindOf(got) != newVersion || !got.Since.Equal(since) {
 			d.Errorf("%+v, want since %v", got, since)
 		}
 		since = prune(30 * time.Minute)
-		if got := d.of(now); got == nil || got.Kind != registry.OlderVersion || !got.Since.Equal(since) {
+		if got := d.of(now); kindOf(got) != untold || !got.Since.Equal(since) {
 			d.Errorf("%+v, want since %v", got, since)
 		}
 		prune(5 * time.Hour) // more was deleted before
-		if got := d.of(now); got == nil || got.Kind != registry.OlderVersion || !got.Since.Equal(since) {
+		if got := d.of(now); kindOf(got) != untold || !got.Since.Equal(since) {
 			d.Errorf("%+v, want since %v", got, since)
 		}
 		time.Sleep(2 * time.Hour)
-		d.want(d.start("3"), registry.NewVersion, 0)
+		d.want(d.start("3"), newVersion, 0)
 	})
 	inHours(t, func(d *deploying) {
 		var ended []registry.Process
@@ -153,12 +175,12 @@ func TestDeploysWithoutEarlierRecords(t *testing.T) {
 		last, running := d.start("2"), d.start("2")
 		time.Sleep(time.Minute)
 		d.end(last)
-		for most, want := range map[int]string{1: registry.OlderVersion, 5: registry.OlderVersion, 30: registry.NewVersion, 100: registry.NewVersion} {
+		for most, want := range map[int]string{1: untold, 5: untold, 30: newVersion, 100: newVersion} {
 			tracer := registry.NewTracer(d.Registry)
 			d.SetMaxRead(most)
 			all, err := tracer.Deploys(d.Context(), idOf(d, running.Block))
 			i := slices.IndexFunc(all, func(x registry.Deploy) bool { return x.Version == "2" })
-			if err != nil || i < 0 || all[i].Kind != want || all[i].Since.IsZero() != (most == 100) {
+			if err != nil || i < 0 || kindOf(&all[i]) != want || all[i].Since.IsZero() != (most == 100) {
 				d.Errorf("with %d records: %+v, %v; want %s", most, all, err, want)
 			}
 		}
@@ -174,7 +196,7 @@ func TestDeploysAreRemembered(t *testing.T) {
 		count := func() (n int) {
 			for _, p := range []registry.Process{shop, other} {
 				all, err := tracer.Deploys(d.Context(), idOf(d, p.Block))
-				if err != nil || slices.ContainsFunc(all, func(x registry.Deploy) bool { return x.Namespace != p.Labels["service.namespace"] }) {
+				if err != nil || slices.ContainsFunc(all, func(x registry.Deploy) bool { return x.Service != p.Labels["service.namespace"]+"/shop" }) {
 					d.Errorf("%+v, %v", all, err)
 				}
 				n += len(all)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -28,93 +29,54 @@ import (
 // runs beside it, and is away for more than a minute, its return is taken for a deploy: the
 // records of a rollback are the same.
 type Deploy struct {
-	// Name, Namespace and Environment identify the service. Version and Revision are those
-	// of the process that started at Time.
-	Name, Namespace, Environment, Version, Revision string
-	// Kind is one of [NewVersion], [EarlierVersion], [FirstVersion] and [OlderVersion].
-	Kind string
+	// Service is namespace/name@environment, and Version the version, a blank and the revision,
+	// without what is not known.
+	Service, Version string
 	// Time is when the first process of the version started, by the clock of its host. It is
-	// zero if Kind is OlderVersion.
+	// zero if the version ran at Since or before: then it cannot be told.
 	Time time.Time
 	// Since is the time from which all processes are known. Earlier records were deleted by
 	// [Registry.Prune] or not read. It is zero if there are none.
 	Since time.Time
+	// First is set if no process of the service was recorded before. That is no deploy.
+	First bool
+	// Again is set if the version ran before, and another one since, as after a rollback.
+	Again bool
+
+	until time.Time // until when the process that started at Time ran
 }
 
-// Kinds of a [Deploy]. Only the first two are deploys.
-const (
-	// NewVersion: no process of the version was recorded before, but processes of others.
-	NewVersion = "new-version"
-	// EarlierVersion: the version ran before, and others since, as after a rollback.
-	EarlierVersion = "earlier-version"
-	// FirstVersion: no process of the service was recorded before.
-	FirstVersion = "first-version"
-	// OlderVersion: the version ran at Since or before. When it was deployed cannot be told.
-	OlderVersion = "older-version"
-)
-
-const (
-	restarting = time.Minute // see Deploy
-	crashing   = time.Hour   // likewise
-)
-
-// versionOf returns the service and the version of p, and nothing else.
-func versionOf(p *Process) Deploy {
-	return Deploy{
-		Name: p.Name, Namespace: p.Labels["service.namespace"], Environment: cmp.Or(p.Labels["deployment.environment.name"], p.Labels["deployment.environment"]),
-		Version: p.Version, Revision: p.Labels["vcs.ref.head.revision"],
-	}
+// versionOf returns the service and the version of p. The version is empty if it is not known.
+func versionOf(p *Process) (service, version string) {
+	l := p.Labels
+	service = l["service.namespace"] + "/" + p.Name + "@" + cmp.Or(l["deployment.environment.name"], l["deployment.environment"])
+	return strings.Trim(service, "/@"), strings.TrimSpace(p.Version + " " + l["vcs.ref.head.revision"])
 }
 
-func (d Deploy) version() Deploy {
-	d.Kind, d.Time, d.Since = "", time.Time{}, time.Time{}
-	return d
-}
-
-func (d Deploy) service() Deploy {
-	return Deploy{Name: d.Name, Namespace: d.Namespace, Environment: d.Environment}
-}
-
-// run is one process of a version, which started at Time.
-type run struct {
-	Deploy
-	until time.Time
-}
-
-// deploysOf concludes from all processes that ran after a time, and perhaps from others. It
-// returns the deploys of each service in order of time, including first and older versions.
-func deploysOf(runs []run, since time.Time) (out []Deploy) {
-	slices.SortFunc(runs, func(a, b run) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Environment, b.Environment),
-			a.Time.Compare(b.Time), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Revision, b.Revision))
+// deploysOf concludes from runs, which are all processes that ran after a time and perhaps
+// others. It returns the deploys by service and in order of time.
+func deploysOf(runs []Deploy, since time.Time) (out []Deploy) {
+	slices.SortFunc(runs, func(a, b Deploy) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), a.Time.Compare(b.Time), cmp.Compare(a.Version, b.Version))
 	})
 	var last Deploy
-	var ends map[Deploy]time.Time // until when each version of the service ran
-	for _, r := range runs {
-		first := last.service() != r.service()
-		if first {
-			last, ends = Deploy{}, map[Deploy]time.Time{}
+	var ends map[string]time.Time // until when each version of the service ran
+	for _, d := range runs {
+		if d.First = last.Service != d.Service; d.First {
+			ends = map[string]time.Time{}
 		}
-		ran, seen := ends[r.version()]
-		atOnce, allowed := true, restarting // atOnce: no other version ran since
+		ran, seen := ends[d.Version]
+		ends[d.Version] = maxTime(ran, d.until)
+		others, idle := false, d.Time.Sub(ran) // others: another version ran since
 		for version, end := range ends {
-			atOnce = atOnce && (version == r.version() || !end.After(ran))
+			others = others || version != d.Version && end.After(ran)
 		}
-		if last.version() == r.version() || last.Kind == OlderVersion {
-			allowed = crashing
-		}
-		ends[r.version()] = maxTime(ran, r.until)
-		d := r.Deploy
-		d.Kind, d.Since = NewVersion, since
-		switch {
-		case seen && (atOnce || d.Time.Sub(ran) <= allowed):
+		deployedLast := !d.First && (last.Version == d.Version || last.Time.IsZero())
+		if seen && (!others || idle <= time.Minute || deployedLast && idle <= time.Hour) {
 			continue
-		case !d.Time.After(since):
-			d.Kind, d.Time = OlderVersion, time.Time{}
-		case seen:
-			d.Kind = EarlierVersion
-		case first:
-			d.Kind = FirstVersion
+		}
+		if d.Again, d.Since = seen, since; !d.Time.After(since) {
+			d.Time = time.Time{}
 		}
 		last = d
 		out = append(out, d)
@@ -128,82 +90,68 @@ func (r *Registry) deploys(ctx context.Context) ([]Deploy, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []run
+	var runs []Deploy
 	began, since, read := time.Now(), m.Records, 0
 	for s, err := range r.All(ctx, Query{States: States(), unrivalled: true}) {
 		if err != nil {
 			return nil, err
 		}
 		if read++; read > r.maxRead || time.Since(began) > time.Second {
-			since = s.Last.Time
-			if !s.moved { // any of the living processes may be missing
+			if since = s.Last.Time; !s.moved { // any of the living processes may be missing
 				since = wall(r.options.Now)
 			}
 			break
 		}
-		d := versionOf(&s.Process)
-		if d.Time = s.From; d.Name != "" && d.Version+d.Revision != "" {
-			runs = append(runs, run{d, s.Until})
+		if service, version := versionOf(&s.Process); version != "" {
+			runs = append(runs, Deploy{Service: service, Version: version, Time: s.From, until: s.Until})
 		}
 	}
 	if !since.IsZero() {
-		since = since.Add(crashing) // until then, a version that had crashed may have started again
+		since = since.Add(time.Hour) // until then, a version that had crashed may have started again
 	}
 	return deploysOf(runs, since), nil
 }
 
-// Deploys returns how and when the versions of services were deployed, by service and in order
-// of time: of those services whose processes created the ids. Processes without a version are
-// left out. The call may read 20,000 records, for about a second. The Tracer remembers what it
-// has read for 50 times as long as that took, and at least for a second.
-func (t *Tracer) Deploys(ctx context.Context, ids ...objectid.ID) (out []Deploy, err error) {
-	services := map[Deploy]bool{}
+// Deploys returns the deploys of the services whose processes created the ids, by service and in
+// order of time, including first and older versions. It may read 20,000 records, for about a
+// second, and remembers them for 50 times as long as that took, and at least for a second.
+func (t *Tracer) Deploys(ctx context.Context, ids ...objectid.ID) ([]Deploy, error) {
+	services := map[string]bool{}
 	for _, id := range ids {
 		found, err := t.Trace(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		if found.Verdict == Known || found.Verdict == Claimed {
-			if d := versionOf(&found.Processes[0].Process); d.Version+d.Revision != "" {
-				services[d.service()] = true
+			if service, version := versionOf(&found.Processes[0].Process); version != "" {
+				services[service] = true
 			}
 		}
 	}
-	if len(services) == 0 {
-		return nil, nil
-	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	if began := time.Now(); began.After(t.deploysUntil) {
+	if began := time.Now(); began.After(t.deploysUntil) && len(services) > 0 {
+		var err error
 		if t.deploys, err = t.registry.deploys(ctx); err != nil {
 			return nil, err
 		}
 		t.deploysUntil = time.Now().Add(max(tracerAge, 50*time.Since(began)))
 	}
-	for _, d := range t.deploys {
-		if services[d.service()] {
-			out = append(out, d)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(t.deploys), func(d Deploy) bool { return !services[d.Service] }), nil
 }
 
-// AddDeploy sets found.Deploy: how the version of the process that created the id was deployed
-// before the process started. The costs are those of Deploys.
-func (t *Tracer) AddDeploy(ctx context.Context, found *Trace) error {
-	deploys, err := t.Deploys(ctx, found.ID)
-	for _, p := range found.Processes {
-		found.Deploy = p.deployIn(deploys)
-	}
-	return err
-}
-
-// deployIn returns the last deploy of the version of p before p started, or nil.
-func (p *Process) deployIn(deploys []Deploy) (last *Deploy) {
-	for _, d := range deploys {
-		if d.version() == versionOf(p) && !d.Time.After(p.From) {
-			last = &d
+// Deploy returns how the version of the process that created the id of a trace was deployed
+// before the process started. It returns nil if the process or its version is not known, or if
+// its version was recorded only a moment ago. For its costs see Deploys.
+func (t *Tracer) Deploy(ctx context.Context, of *Trace) (last *Deploy, err error) {
+	deploys, err := t.Deploys(ctx, of.ID)
+	for _, p := range of.Processes {
+		service, version := versionOf(&p.Process)
+		for _, d := range deploys {
+			if d.Service == service && d.Version == version && !d.Time.After(p.From) {
+				last = &d
+			}
 		}
 	}
-	return last
+	return last, err
 }

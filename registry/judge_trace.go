@@ -61,8 +61,7 @@ type Trace struct {
 	// samples, it is [Unmeasured].
 	CPU float64
 
-	// Deploy is how the version of the process was deployed. It is nil unless
-	// [Tracer.AddDeploy] found it.
+	// Deploy is nil. A caller may set it to the result of [Tracer.Deploy].
 	Deploy *Deploy
 }
 

@@ -75,14 +75,9 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		out.TraceError = err.Error()
 		return out, nil
 	}
-	deployed, err := askConnected(ctx, s.backend, "deploys", func(ctx context.Context, c *connected) (registry.Trace, error) {
-		found := found
-		err := c.tracer.AddDeploy(ctx, &found)
-		return found, err
+	found.Deploy, _ = askConnected(ctx, s.backend, "deploys", func(ctx context.Context, c *connected) (*registry.Deploy, error) {
+		return c.tracer.Deploy(ctx, &found)
 	})
-	if err == nil {
-		found = deployed
-	}
 	trace := towire.Trace(found)
 	trace.Links = s.links.Of(&found)
 	if trace.Classic != nil { // the registry knows the host in the id, which makes a reading likelier

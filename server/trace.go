@@ -29,13 +29,10 @@ func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, err
 // of the process that created it.
 const aroundTime = 10 * time.Minute
 
-// addLoad adds when the version of the process was deployed, and the load of the process at the
-// creation time: the sample before it or, if there is none, the sample after it.
+// addLoad adds the load of the process at the creation time: the sample before it or, if
+// there is none, the sample after it.
 func addLoad(in *page.Inspected) {
 	t := in.Trace
-	if t != nil && t.Deploy != nil {
-		in.Deploy = towire.DeployText(t.Deploy, t.Time)
-	}
 	if t == nil || t.Before == nil && t.After == nil {
 		return
 	}

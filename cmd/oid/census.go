@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -182,7 +183,9 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 		std.warn("processes are shown without names: %v", err)
 	}
 	options.Name = t.namer(ctx, std)
-	options.Deploys = func(ids []objectid.ID) []census.Deploy { return t.deploys(ctx, std, ids) }
+	options.Deploys = func(ids []objectid.ID, from, to time.Time) []census.Event {
+		return t.deploys(ctx, std, ids, from, to)
+	}
 	err = cmp.Or(f.report(std, c, options), t.Close())
 	if stopped != nil {
 		return stopped

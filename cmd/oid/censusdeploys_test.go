@@ -71,16 +71,14 @@ func TestCensusShowsDeploys(t *testing.T) {
 		release{"orders", "1.4.1", at, 30}, release{"mail", "1", at, 0}, release{"orders", "1.4.2", at.Add(26 * time.Hour), 20},
 		release{"mail", "2", at.Add(30 * time.Hour), 0}, release{"orders", "1.4.1", at.Add(40 * time.Hour), 30})
 	var got []string
-	for _, e := range censusOf(t, "--store", store, ids).Events {
-		if e.Deploy != nil && e.Kind == "deploy" && e.Start.Equal(e.Deploy.Time) && e.Deploy.Namespace == "eu" {
-			got = append(got, e.Deploy.Name+" "+e.Deploy.Version+" "+e.Deploy.Kind+" "+e.Start.Sub(at).String())
-		}
+	for _, e := range censusOf(t, "--store", store, ids).Deploys {
+		got = append(got, e.Kind+" "+e.Service+" "+e.Version+" "+e.Start.Sub(at).String())
 	}
-	if want := "orders 1.4.2 new-version 26h0m0s, orders 1.4.1 earlier-version 40h0m0s"; strings.Join(got, ", ") != want {
+	if want := "deploy eu/orders 1.4.2 26h0m0s, deploy eu/orders 1.4.1 40h0m0s"; strings.Join(got, ", ") != want {
 		t.Errorf("deploys %q, want %q", got, want)
 	}
 	for _, args := range [][]string{{ids}, {"--store", store, "--to", "2026-11-03", ids}} {
-		if events := censusOf(t, args...).Events; len(events) != 0 {
+		if events := censusOf(t, args...).Deploys; events == nil || len(events) != 0 {
 			t.Errorf("oid census %v: %+v", args, events)
 		}
 	}
@@ -88,7 +86,7 @@ func TestCensusShowsDeploys(t *testing.T) {
 	if code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--store", store, ids}); code != exitDone {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}
-	if want := "\nevents\n2026-11-03 11:00  deploy: orders 1.4.2 eu (likely)\n2026-11-04 01:00  deploy: orders 1.4.1 eu, again (likely)\n"; !strings.Contains(out.String(), want) {
+	if want := "\ndeploys\n2026-11-03 11:00  deploy: eu/orders 1.4.2 (likely)\n2026-11-04 01:00  deploy: eu/orders 1.4.1 (likely)\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%s\nhas no %q", out.String(), want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/internal/classic"
-	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/failure"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
@@ -144,9 +144,9 @@ func (t *tracer) learn(ctx context.Context, std streams, err error) {
 	t.again = time.Now().Add(t.pause.Next())
 }
 
-// deploys returns the deploys of the services whose processes created the ids, or nil while the
-// store fails or does not exist.
-func (t *tracer) deploys(ctx context.Context, std streams, ids []objectid.ID) []census.Deploy {
+// deploys returns the deploys between two times of the services whose processes created the ids.
+// It returns none while the store fails or does not exist.
+func (t *tracer) deploys(ctx context.Context, std streams, ids []objectid.ID, from, to time.Time) (out []census.Event) {
 	if t == nil || !t.again.IsZero() {
 		return nil
 	}
@@ -154,7 +154,13 @@ func (t *tracer) deploys(ctx context.Context, std streams, ids []objectid.ID) []
 	defer stop()
 	found, err := t.Deploys(ctx, ids...)
 	t.learn(ctx, std, err)
-	return each.Of(found, func(d registry.Deploy) census.Deploy { return census.Deploy(d) })
+	for _, d := range found {
+		if !d.First && !d.Time.Before(from) && d.Time.Before(to) {
+			out = append(out, census.Event{Kind: census.KindDeploy, Start: d.Time, End: d.Time, Service: d.Service, Version: d.Version, Confidence: census.ConfidenceLikely})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b census.Event) int { return a.Start.Compare(b.Start) })
+	return out
 }
 
 // traceAgain returns the trace of id and the deploy of the process. If the input may grow, as a log that is followed, and the
@@ -163,7 +169,7 @@ func traceAgain(ctx context.Context, std streams, tracer *registry.Tracer, id ob
 	for pause := (backoff.Backoff{First: time.Second, Max: time.Minute}); ; {
 		found, err := tracer.Trace(ctx, id)
 		if err == nil {
-			err = tracer.AddDeploy(ctx, &found)
+			found.Deploy, err = tracer.Deploy(ctx, &found)
 		}
 		if err == nil || !mayGrow || !failure.Of(err).Retry() {
 			return found, err

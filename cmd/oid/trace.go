@@ -134,7 +134,7 @@ func traceText(t registry.Trace, links []wire.Link, z *zone) string {
 		}
 	}
 	if d := towire.Trace(t).Deploy; d != nil {
-		line("version", "%s", towire.DeployText(d, t.ID.Time()))
+		line("version", "%s", d.Text)
 	}
 	if near := nearest(t); near != nil {
 		if load := loadText(near.Load, t.CPU); load != "" {

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -48,12 +47,7 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 		label = "resumed"
 		sentence = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
 	case census.KindDeploy:
-		d := e.Deploy
-		said := strings.Fields(strings.Join([]string{d.Name, d.Version, d.Revision, d.Namespace, d.Environment}, " "))
-		sentence = "deploy: " + phrase.Shown(strings.Join(said, " "))
-		if d.Kind == "earlier-version" {
-			sentence += ", again"
-		}
+		sentence = "deploy: " + phrase.Shown(e.Service+" "+e.Version)
 	case census.KindNoSequence:
 		label = "counters that do not count up"
 		sentence = fmt.Sprintf("%s: those of process value %s, until %s", label, e.Process, until)
@@ -64,28 +58,12 @@ func eventTexts(e census.Event, zone *time.Location) (label, sentence string) {
 	return label, sentence
 }
 
-// listedEvents returns at most most events. Of more events, the first deploys are left out first.
-func listedEvents(all []census.Event, most int) []census.Event {
-	left := len(all) - most
-	all = slices.DeleteFunc(slices.Clone(all), func(e census.Event) bool {
-		leave := e.Kind == census.KindDeploy && left > 0
-		if leave {
-			left--
-		}
-		return leave
-	})
-	return all[:min(len(all), most)]
-}
-
 // untold returns what the report cannot tell: whether equal ids in a text were created twice, and
 // whether there were outages.
 func untold(r *census.Report) (out []string) {
 	isText := func(s *census.Source) bool { return s.Format == census.FormatGrep }
 	if r.Repeated > 0 && slices.ContainsFunc(r.Sources, isText) {
 		out = append(out, "whether "+phrase.Count(r.Repeated, "id that occurs", "ids that occur")+" more than once were created more than once: a text may name an id again, but processes with one process value, for example after a fork, also create equal ids. To see which ids two logs share, type: oid census --grep --compare FILE FILE")
-	}
-	if i := slices.IndexFunc(r.Events, func(e census.Event) bool { return e.Kind == census.KindDeploy }); i >= 0 && r.First != nil && r.Events[i].Deploy.Since.After(*r.First) {
-		out = append(out, "a deploy before "+r.Events[i].Deploy.Since.In(zoneOf(r)).Format(time.DateTime)+": the registry has no records of all earlier processes")
 	}
 	if r.Distinct <= minOutages || r.First == nil {
 		return out

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"math"
 	"sort"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
 )
@@ -117,7 +117,8 @@ func (p page) judged() g.Node {
 		p.findings(),
 		p.untold(),
 		p.timeline(),
-		p.events(),
+		p.events("What happened", p.Events),
+		p.events("Deploys", p.Deploys),
 		g.Iff(len(p.TopProcesses) > 0 && len(p.Timeline.Buckets) > 0, p.processes),
 	}
 }
@@ -169,18 +170,11 @@ func (p page) chart(size plot.Size) plot.SVG {
 		}
 		marks = append(marks, m)
 	}
-	var ticks []plot.Mark // one for each pixel with a deploy
-	for _, e := range p.Events {
-		if e.Kind != census.KindDeploy {
-			continue
-		}
+	ticks := each.Of(p.Deploys, func(e census.Event) plot.Mark {
 		_, sentence := eventTexts(e, p.in)
-		if at := math.Floor(p.share(e.Start)*float64(size.Width)) / float64(size.Width); len(ticks) == 0 || ticks[len(ticks)-1].At != at {
-			ticks = append(ticks, plot.Mark{At: at, Title: p.at(e.Start) + " " + sentence})
-		}
-	}
-	label := fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events"))
-	return c.Marked(label, size, marks, ticks)
+		return plot.Mark{At: p.share(e.Start), Title: p.at(e.Start) + " " + sentence}
+	})
+	return c.Marked(fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events")), size, marks, ticks)
 }
 
 // maxMarks is how many events are marked on a timeline.
@@ -202,15 +196,15 @@ func (p page) share(t time.Time) float64 {
 	return (float64(i) + within) / float64(n)
 }
 
-// events lists the events.
-func (p page) events() g.Node {
-	if len(p.Events) == 0 {
+// events lists events under a title.
+func (p page) events(title string, all []census.Event) g.Node {
+	if len(all) == 0 {
 		return nil
 	}
-	left := len(p.Events) - maxMarks
+	left := len(all) - maxMarks
 	return g.Group{
-		h.H2(g.Text("What happened")),
-		h.Ul(h.Class("events"), g.Map(listedEvents(p.Events, maxMarks), func(e census.Event) g.Node {
+		h.H2(g.Text(title)),
+		h.Ul(h.Class("events"), g.Map(all[:min(len(all), maxMarks)], func(e census.Event) g.Node {
 			_, sentence := eventTexts(e, p.in)
 			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence)))
 		})),

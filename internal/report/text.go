@@ -48,7 +48,8 @@ func (t *textWriter) body(r *census.Report) {
 	t.findings(r)
 	t.untold(r)
 	t.timeline(r)
-	t.events(r)
+	t.events("events", r.Events, zoneOf(r))
+	t.events("deploys", r.Deploys, zoneOf(r))
 	t.processes(r)
 }
 
@@ -113,16 +114,17 @@ func (t *textWriter) facts(r *census.Report) {
 // maxEvents is how many events a text lists.
 const maxEvents = 30
 
-func (t *textWriter) events(r *census.Report) {
-	if len(r.Events) == 0 {
+// events writes events under a title.
+func (t *textWriter) events(title string, all []census.Event, zone *time.Location) {
+	if len(all) == 0 {
 		return
 	}
-	t.printf("\nevents\n")
-	for _, e := range listedEvents(r.Events, maxEvents) {
-		_, sentence := eventTexts(e, zoneOf(r))
-		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence)
+	t.printf("\n%s\n", title)
+	for _, e := range all[:min(len(all), maxEvents)] {
+		_, sentence := eventTexts(e, zone)
+		t.wrapped(e.Start.In(zone).Format("2006-01-02 15:04")+"  ", "    ", sentence)
 	}
-	if left := len(r.Events) - maxEvents; left > 0 {
+	if left := len(all) - maxEvents; left > 0 {
 		t.printf("and %d more\n", left)
 	}
 }

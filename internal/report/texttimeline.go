@@ -97,11 +97,11 @@ var steps = map[census.Interval]struct {
 	census.IntervalMonth: {"2006-01", []int{1, 3, 6, 12, 24}}, census.IntervalYear: {"2006", []int{1, 2, 5, 10}},
 }
 
-// shown returns the events of r that overlap its timeline, without deploys.
+// shown returns the events of r that overlap its timeline.
 func shown(r *census.Report) (out []census.Event) {
 	buckets := r.Timeline.Buckets
 	for _, e := range r.Events {
-		if len(buckets) > 0 && e.Kind != census.KindDeploy && e.Start.Before(r.Timeline.End) && !e.End.Before(buckets[0].Start) {
+		if len(buckets) > 0 && e.Start.Before(r.Timeline.End) && !e.End.Before(buckets[0].Start) {
 			out = append(out, e)
 		}
 	}

@@ -26,7 +26,7 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each.Of(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each.Of(r.TopProcesses, censusProcess),
-		Doubts: each.Of(r.Doubts, doubt), Events: each.Of(r.Events, event),
+		Doubts: each.Of(r.Doubts, doubt), Events: each.Of(r.Events, event), Deploys: each.Of(r.Deploys, event),
 		ShortestOutageBusy: optionalSeconds(r.ShortestOutage[0]), ShortestOutageQuiet: optionalSeconds(r.ShortestOutage[1]),
 	}
 	if r.IDs > 0 || len(r.Findings) > 0 {
@@ -53,9 +53,7 @@ func optionalSeconds(d time.Duration) *float64 {
 func event(e census.Event) wire.Event {
 	out := wire.Event{
 		Kind: string(e.Kind), Start: e.Start, End: e.End, Share: e.Share, ProcessValue: e.Process, Usual: e.Usual, Confidence: string(e.Confidence),
-	}
-	if e.Deploy != nil {
-		out.Deploy = new(wire.Deploy(*e.Deploy))
+		Service: e.Service, Version: e.Version,
 	}
 	switch e.Kind {
 	case census.KindOutage, census.KindImport, census.KindDeletion:

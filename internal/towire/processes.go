@@ -106,8 +106,8 @@ func Trace(t registry.Trace) wire.Trace {
 	if t.Classic != nil {
 		out.Classic = new(wire.Classic(*t.Classic))
 	}
-	if t.Deploy != nil {
-		out.Deploy = new(wire.Deploy(*t.Deploy))
+	if d := t.Deploy; d != nil {
+		out.Deploy = &wire.Deploy{Service: d.Service, Version: d.Version, Time: d.Time, Since: d.Since, First: d.First, Again: d.Again, Text: deployText(d, t.ID.Time())}
 	}
 	if t.Before != nil {
 		out.Before = new(Sample("", nil, *t.Before))
@@ -118,22 +118,19 @@ func Trace(t registry.Trace) wire.Trace {
 	return out
 }
 
-// DeployText says when a version was deployed, for people, such as "1.4.2, first seen 12 minutes
-// before this id". at is the creation time of the id.
-func DeployText(d *wire.Deploy, at time.Time) string {
-	text, since := strings.TrimSpace(d.Version+" "+d.Revision), ", in records since "+d.Since.Format(time.RFC3339)
-	if d.Since.IsZero() {
-		since = ""
-	}
+// deployText says since when a version is there. at is the creation time of the id.
+func deployText(d *registry.Deploy, at time.Time) string {
 	when := humanize.RelTime(d.Time.Truncate(time.Second), at, "before this id", "after this id")
 	when = strings.Replace(when, "now", "in the second of this id", 1)
-	switch d.Kind {
-	case registry.OlderVersion:
-		return text + "; when it was deployed cannot be told: earlier records were pruned or not read"
-	case registry.EarlierVersion:
-		return text + ", deployed again " + when
+	switch {
+	case d.Time.IsZero():
+		return d.Version + "; since when cannot be told: earlier records were pruned or not read"
+	case d.Again:
+		return d.Version + ", deployed again " + when
+	case !d.Since.IsZero():
+		when += ", in records since " + d.Since.Format(time.RFC3339)
 	}
-	return text + ", first seen " + when + since
+	return d.Version + ", first seen " + when
 }
 
 // Load converts l. Values that were not measured become nil.

@@ -40,7 +40,8 @@ type CollectionCensus struct {
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Irregular counters that may or may not be faults, by kind."`
 
-	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
+	Events  []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
+	Deploys []Event `json:"deploys" nullable:"false" doc:"When the services of the top processes were deployed, as their recorded processes say; in order of time. Empty without a registry."`
 
 	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a time without ids must be to be reported as an outage, in the busiest hours of the week. A shorter time may be chance. Null if this is not known."`
 	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"How long a time without ids must be to be reported as an outage, in the quietest hours of the week. A shorter time may be chance. Null if this is not known."`
@@ -76,7 +77,7 @@ type Elections struct {
 
 // Event is something that happened to a collection, as its ids show.
 type Event struct {
-	Kind         string    `json:"kind" doc:"outage, import, deletion, deploy, clock-step, shared-process-value, resumed-state or no-sequence."`
+	Kind         string    `json:"kind" doc:"outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence; in deploys, deploy."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
 	IDs          int64     `json:"ids,omitempty" doc:"Approximate number of ids. For an import: how many more than usual were created. For a deletion: how many are missing. For an outage: how many are usually created in a time of this length and at these hours."`
@@ -85,7 +86,8 @@ type Event struct {
 	ProcessValue string    `json:"process_value,omitempty"`
 	Usual        string    `json:"usual,omitempty" doc:"For an outage: what is usual at these hours, such as: all 212 other days have ids."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
-	Deploy       *Deploy   `json:"deploy,omitempty" doc:"For a deploy: the service and the version."`
+	Service      string    `json:"service,omitempty" doc:"For a deploy: the service that was deployed, as namespace/name@environment."`
+	Version      string    `json:"version,omitempty" doc:"For a deploy: its version, with the revision."`
 }
 
 // CensusSource says what was read from one source, such as a file, or from one collection

@@ -232,17 +232,16 @@ type Trace struct {
 	Deploy *Deploy `json:"deploy,omitempty" doc:"How the version of the process was deployed. Absent if the process has no version, if the verdict is neither known nor claimed, or if it was not looked up."`
 }
 
-// Deploy is the first start of a version of a service, or its return after another version. It
-// is concluded from the recorded processes of the service.
+// Deploy says how a version of a service came to run. It is concluded from the recorded
+// processes of the service.
 type Deploy struct {
-	Name        string    `json:"name" doc:"Name of the service."`
-	Namespace   string    `json:"namespace,omitempty" doc:"The label service.namespace of its processes."`
-	Environment string    `json:"environment,omitempty" doc:"The label deployment.environment.name of its processes."`
-	Version     string    `json:"version,omitempty"`
-	Revision    string    `json:"revision,omitempty" doc:"The label vcs.ref.head.revision of the processes."`
-	Kind        string    `json:"kind" enum:"new-version,earlier-version,first-version,older-version" doc:"new-version: no process of the version was recorded before. earlier-version: the version ran before, and another one since. first-version: no process of the service was recorded before. older-version: the version ran at records_since or before; when it was deployed cannot be told."`
-	Time        time.Time `json:"time,omitzero" doc:"When the first process of the version started. Absent if that cannot be told."`
-	Since       time.Time `json:"records_since,omitzero" doc:"The time from which all processes are known. Absent if no earlier records were deleted or left out."`
+	Service string    `json:"service" example:"eu/orders@production" doc:"Name of the service, with the labels service.namespace and deployment.environment.name of its processes."`
+	Version string    `json:"version" doc:"Version of its processes, with the label vcs.ref.head.revision."`
+	Time    time.Time `json:"time,omitzero" doc:"When the first process of the version started. Absent if that cannot be told, because the version ran at records_since or before."`
+	Since   time.Time `json:"records_since,omitzero" doc:"The time from which all processes are known. Absent if no earlier records were deleted or left out."`
+	First   bool      `json:"first,omitempty" doc:"No process of the service was recorded before. That is no deploy."`
+	Again   bool      `json:"again,omitempty" doc:"The version ran before, and another one since, as after a rollback."`
+	Text    string    `json:"text" example:"1.4.2, first seen 12 minutes before this id" doc:"The same for people."`
 }
 
 // Link leads from an id to another program, such as to the logs of its process. It is made from

@@ -37,9 +37,6 @@ type Inspected struct {
 	Before, After string // the text around the id
 	// Load is the load of the process at the creation time, in words.
 	Load []string
-	// Deploy says when the version of the process was deployed. It is empty if that was not
-	// looked up, or if the process has no version.
-	Deploy string
 	// Around is the load of the process some minutes before and after the creation time.
 	// Its points are Interval apart. It is nil if the text has several ids.
 	Around   []Series
@@ -213,7 +210,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 		g.If(len(facts) > 0, says("It says", "", h.Span(h.Class("load"), g.Map(facts, func(f platform.Fact) g.Node {
 			return h.Span(soften(f.Word+" "), g.Text(phrase.Shown(f.Value)))
 		})))),
-		g.If(in.Deploy != "", says("Version", "", g.Text(phrase.Shown(in.Deploy)))),
+		g.Iff(t.Deploy != nil, func() g.Node { return says("Version", "", g.Text(phrase.Shown(t.Deploy.Text))) }),
 		says("Its state", "", state(p.State), soften(" "+p.Reason)),
 		says("Load then", "", loadThen(in)),
 		linksNode(t.Links),
