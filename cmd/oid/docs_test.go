@@ -114,7 +114,10 @@ var unchecked = map[string]string{
 	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='traces=https://grafana.example/explore?schemaVersion=1&orgId=1&panes={\"oid\":{\"datasource\":\"tempo\",\"queries\":[{\"refId\":\"A\",\"datasource\":{\"type\":\"tempo\",\"uid\":\"tempo\"},\"queryType\":\"traceql\",\"query\":\"{resource.service.instance.id=\\\"{service.instance.id}\\\"}\"}],\"range\":{\"from\":\"{from:ms}\",\"to\":\"{to:ms}\"}}}'": "TestLinksOfThePage runs it",
 	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS=\"logs=https://kibana.example/app/discover#/?_g=(time:(from:'{from}',to:'{to}'))&_a=(query:(language:kuery,query:'kubernetes.pod.name:%22{k8s.pod.name}%22'))\"":                                                                                                                                                                                              "TestLinksOfThePage runs it",
 	"docs/how-to/from-an-id-to-the-logs.md: sh: export OID_LINKS='logs=https://app.datadoghq.com/logs?query=service:{service.name}%20pod_name:{k8s.pod.name}&from_ts={from:ms}&to_ts={to:ms}&live=false'":                                                                                                                                                                                                                      "TestLinksOfThePage runs it",
-	"docs/how-to/from-an-id-to-the-logs.md: sh: oid ps --all --label k8s.pod.name=shop-7d4b9cf6d5-x2xkp": "TestLinksOfThePage runs it",
+	"docs/how-to/opentelemetry.md: python: import publish": "TestInstrumentedService runs it",
+	"docs/how-to/opentelemetry.md: yaml: env:":             "a part of a Kubernetes manifest",
+	"docs/how-to/opentelemetry.md: go: attribute.String(\"service.instance.id\", self.InstanceID()), // self is the Process of a registry.Member": "the test of examples/otel runs it",
+	"docs/how-to/from-an-id-to-the-logs.md: sh: oid ps --all --label k8s.pod.name=shop-7d4b9cf6d5-x2xkp":                                          "TestLinksOfThePage runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
