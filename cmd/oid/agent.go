@@ -94,10 +94,7 @@ func newAgentCommand(std streams) *cobra.Command {
 		Long:  agentHelp,
 		Example: `  oid agent --store postgres://db/oid
   oid agent --server https://oid.example.org --token-file /etc/oid.token
-  oid agent --listen /run/oid/agent.sock --mode 0660 --group app
-  python3 -c 'import bson, socket, time
-  s = socket.socket(socket.AF_UNIX); s.connect("/run/oid/agent.sock")
-  s.sendall(b"oid1 %s name=shop\n" % str(bson.ObjectId()).encode()); print(s.recv(200)); time.sleep(60)'`,
+  oid agent --listen /run/oid/agent.sock --mode 0660 --group app --metrics 127.0.0.1:9124`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd, std) },
 	}

@@ -80,8 +80,8 @@ The label ` + "`reason`" + `, which the log has, too:
 		}
 	}
 	b.WriteString(`
-The log has each reason once an hour for each process, with its pid and user. Of each user it has up to
-1,000 refusals an hour, and then a line with the number of the others.
+The log has each reason once an hour for each process, with its pid and user. If more than 1,000 refusals of a
+user come in an hour, it then has a line with their number at 1,024, 2,048 and so on.
 
 ## Locks of a program
 
@@ -126,8 +126,6 @@ are by the clock of the backend.
   programs.
 - ` + "`oid_agent_failing`" + ` stays 1: with ` + "`part=\"socket\"`" + `, programs cannot connect; with
   ` + "`part=\"store\"`" + `, nothing is recorded; with ` + "`part=\"state\"`" + `, an agent that is killed forgets processes.
-- ` + "`oid_agent_heartbeats_dropped_total`" + ` increases: the store or the server has been away for long, and the loads
-  of that time are lost.
 - ` + "`oid_generator_ahead_seconds`" + ` above 1: the clock was set back.
 - ` + "`oid_memory_taken_bytes`" + ` near three quarters of ` + "`--max-memory`" + `: uploads and long lists wait.
 - ` + "`oid_lock_events_total`" + ` with ` + "`event=\"lost\"`" + `: work went on without its lock until it noticed.

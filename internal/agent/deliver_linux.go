@@ -66,7 +66,6 @@ func (a *agent) measure(ctx context.Context) {
 func (a *agent) keep(m measured) {
 	a.queue = append(a.queue, m)
 	if m.p.queued++; len(a.queue) > maxQueue {
-		a.counts.dropped.Inc()
 		a.queue[0].p.queued--
 		a.queue = a.queue[1:]
 	}
@@ -91,7 +90,6 @@ func (a *agent) due(now time.Time) (due []*process) {
 	a.counts.waiting.Set(float64(len(a.queue)))
 	a.mendSocket()
 	a.repair()
-	a.summarize(now)
 	return due
 }
 

@@ -8,7 +8,6 @@ import (
 // counts are the metrics of an agent.
 type counts struct {
 	refused, recorded               *prometheus.CounterVec
-	dropped                         prometheus.Counter
 	processes, connections, waiting prometheus.Gauge // set by due
 	failing                         *prometheus.GaugeVec
 }
@@ -19,7 +18,6 @@ func (a *agent) addMetrics() {
 	a.counts = counts{
 		f.NewCounterVec(prometheus.CounterOpts{Name: "oid_agent_refused_total", Help: "Lines and connections that were refused, by reason."}, []string{"reason"}),
 		f.NewCounterVec(prometheus.CounterOpts{Name: "oid_agent_recorded_total", Help: "Processes, heartbeats and ends that were recorded."}, []string{"what"}),
-		f.NewCounter(prometheus.CounterOpts{Name: "oid_agent_heartbeats_dropped_total", Help: "Heartbeats that were dropped because too many waited."}),
 		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_processes", Help: "Processes that run, and those whose end is to be recorded."}),
 		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_connections", Help: "Open connections of programs."}),
 		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_heartbeats_waiting", Help: "Heartbeats that are to be recorded."}),

@@ -43,7 +43,8 @@ type agent struct {
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
 	queue     []measured            // heartbeats that are to be sent, the oldest first
 	state     state
-	refusals  refusals
+	logged    map[string]int // see refused
+	clearAt   time.Time      // when logged is cleared
 	counts    counts
 	failing   [len(parts)]bool
 	looked    time.Duration // when look was last called, as the time since boot, or 0
@@ -91,7 +92,6 @@ func (a *agent) watch(fd int) error {
 func (a *agent) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.summarize(a.refusals.end)
 	unix.Close(a.epoll)
 	for fd := range a.conns {
 		unix.Close(fd)
