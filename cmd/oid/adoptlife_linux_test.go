@@ -315,6 +315,25 @@ func TestAgentPauses(t *testing.T) {
 	})
 }
 
+// A service that blocks a signal, to wait for it itself, does not get it through the thread.
+func TestAgentTakesNoSignal(t *testing.T) {
+	block := map[string][]string{
+		"python 4": {"\nwhile not", "\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\nwhile not"},
+		"c 1":      {"\tfor (; access", "\tsigset_t set;\n\tsigemptyset(&set);\n\tsigaddset(&set, SIGTERM);\n\tpthread_sigmask(SIG_BLOCK, &set, NULL);\n\tfor (; access"},
+	}
+	eachLife(t, 4, func(t *testing.T, l *lived, s *service) {
+		if block[l.service] == nil {
+			return // the language gives no signal to the thread
+		}
+		h := s.install(t, slices.Concat(l.fast, l.ends, block[l.service])...)
+		r := h.run(t, s.start)
+		r.more(3)
+		testenv.NoError(t, r.cmd.Process.Signal(syscall.SIGTERM))
+		r.more(3)
+		r.end(l.code)
+	})
+}
+
 // A child of a fork is recorded as a process of its own.
 func TestForkTellsAgent(t *testing.T) {
 	eachLife(t, 4, func(t *testing.T, l *lived, s *service) {

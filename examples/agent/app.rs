@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 /// Tells the agent of this host about this process. Never panics, and waits 0.1 s at most.
+/// A service that blocks signals does so before, since its threads inherit that.
 fn tell_agent(fields: &'static str, path: &'static str) {
     let (sent, done) = channel();
     let run = move || {
