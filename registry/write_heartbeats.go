@@ -29,17 +29,21 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
-	for len(order) > 0 {
-		var round, later []int // one heartbeat of each process, and the others
-		for n, i := range order {
-			if len(round) == maxBatch || n > 0 && beats[order[n-1]].Member == beats[i].Member {
-				later = append(later, i)
-			} else {
-				round = append(round, i)
-			}
+	var rounds [][]int // the first has the first heartbeat of each process, and so on
+	round := 0
+	for n, i := range order {
+		if round++; n == 0 || beats[order[n-1]].Member != beats[i].Member {
+			round = 0
 		}
-		r.writeHeartbeats(ctx, beats, round, errs)
-		order = later
+		if round == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[round] = append(rounds[round], i)
+	}
+	for _, round := range rounds {
+		for some := range slices.Chunk(round, maxBatch) {
+			r.writeHeartbeats(ctx, beats, some, errs)
+		}
 	}
 	return errs
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
@@ -113,7 +114,7 @@ func TestSchemathesis(t *testing.T) {
 	}{{"open", "", "", "coverage"}, {"token", token, token, "examples"}, {"no token", token, "", "examples"}} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r := serve(t, server.Options{Token: test.has, Open: fileStore(filepath.Join(t.TempDir(), "db")), OpenLocks: withLocks(t, "a/b")})
+			r := serve(t, server.Options{Token: test.has, Limits: server.Limits{Store: time.Minute}, Open: fileStore(filepath.Join(t.TempDir(), "db")), OpenLocks: withLocks(t, "a/b")})
 			var auth []string
 			if test.has != "" {
 				auth = []string{"Authorization", "Bearer " + test.has}
