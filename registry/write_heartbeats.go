@@ -30,15 +30,13 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
 	var rounds [][]int // the first has the first heartbeat of each process, and so on
-	round := 0
-	for n, i := range order {
-		if round++; n == 0 || beats[order[n-1]].Member != beats[i].Member {
-			round = 0
-		}
-		if round == len(rounds) {
+	earlier := map[MemberKey]int{}
+	for _, i := range order {
+		n := earlier[beats[i].Member]
+		if earlier[beats[i].Member]++; n == len(rounds) {
 			rounds = append(rounds, nil)
 		}
-		rounds[round] = append(rounds[round], i)
+		rounds[n] = append(rounds[n], i)
 	}
 	for _, round := range rounds {
 		for some := range slices.Chunk(round, maxBatch) {

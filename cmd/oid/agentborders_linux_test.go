@@ -80,8 +80,8 @@ type program struct {
 }
 
 func (p *program) kill() {
-	_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	p.killed = time.Now()
+	_ = syscall.Kill(p.pid, syscall.SIGKILL)
 }
 
 // start starts a process for each socket. Their names begin with kind.
@@ -186,10 +186,14 @@ backend silent
 // so once, and records it when the proxy is well again: a process that ended meanwhile, one that
 // connected, and one that did both. None is recorded twice, and none for another.
 func TestAgentBorders(t *testing.T) {
-	testenv.Long(t, "starts proxies, and waits for outages")
+	testenv.WithoutRace(t)
 	all := realBorders(t)
-	for _, b := range testenv.Borders() {
-		all = append(all, &border{name: b.Name, answer: &b})
+	seen := map[string]bool{}
+	for _, b := range testenv.Borders() { // TestBorders of the client has them all
+		if kind := fmt.Sprint(b.Status, b.Type); !seen[kind] {
+			seen[kind] = true
+			all = append(all, &border{name: b.Name, answer: &b})
+		}
 	}
 	folder := t.TempDir()
 	store := "sqlite:" + filepath.Join(folder, "registry.db")
@@ -262,6 +266,7 @@ func TestAgentBorders(t *testing.T) {
 	}
 	byName := map[string][]wire.Process{}
 	testenv.Await(t, "all that happened is recorded", func() error {
+		time.Sleep(300 * time.Millisecond)
 		var list wire.Processes
 		get("/v1/processes?limit=10000", &list)
 		clear(byName)
@@ -283,7 +288,7 @@ func TestAgentBorders(t *testing.T) {
 				t.Errorf("%s: %s is recorded %d times", b.name, p.name, len(as))
 				continue
 			}
-			if end := as[0].End; (end == nil) != p.killed.IsZero() || end != nil && (end.Time.Before(p.killed.Add(-50*time.Millisecond)) || end.Time.After(p.killed.Add(5*time.Second))) {
+			if end := as[0].End; (end == nil) != p.killed.IsZero() || end != nil && (end.Time.Before(p.killed.Add(-10*time.Millisecond)) || end.Time.After(p.killed.Add(5*time.Second))) {
 				t.Errorf("%s: %s was killed at %v, its end is recorded as %+v", b.name, p.name, p.killed, end)
 			}
 			var in wire.Inspection
@@ -292,7 +297,9 @@ func TestAgentBorders(t *testing.T) {
 			}
 		}
 		log := b.log.String()
-		if strings.Count(log, "level=WARN") != 1 || !strings.Contains(log, "they are kept and recorded later") || !strings.Contains(log, "processes are recorded again") {
+		// A redirect may lead to nowhere.
+		outages := strings.Count(log, "they are kept and recorded later") // more than one if the machine is busy
+		if outages == 0 || outages != strings.Count(log, "level=WARN") || !strings.Contains(log, "oid serve does not answer like this") && !strings.Contains(log, `client: Post \"`) || !strings.Contains(log, "processes are recorded again") {
 			t.Errorf("%s: the log of the agent: %s", b.name, log)
 		}
 	}

@@ -133,13 +133,13 @@ func (c *Client) send(req *http.Request, err error, read func(*http.Response) er
 	}
 	h := cmp.Or(c.HTTP, http.DefaultClient)
 	for n := 1; ; n++ {
+		var after time.Duration
 		res, err := h.Do(req)
 		if err != nil {
 			err = fmt.Errorf("client: %w", err)
-		} else if err = answerOf(res, req, read); err == nil {
+		} else if after, err = answerOf(res, req, read); err == nil {
 			return nil
 		}
-		after := retryAfter(err)
 		if _, refused := errors.AsType[*Error](err); !refused && (req.Header.Get(idempotencyKey) != "" || req.Method == http.MethodDelete) {
 			after = cmp.Or(after, lostAnswer)
 		}
@@ -172,62 +172,42 @@ func (c *Client) wait(ctx context.Context, n int, after time.Duration) bool {
 // longer returns a random duration from d to d and a quarter.
 func longer(d time.Duration) time.Duration { return backoff.Between(d, d+d/4) }
 
-// foreign is an error about a response that is not one of the API.
-type foreign struct {
-	error
-	retryAfter time.Duration // as in [Error]
-}
-
-func (f *foreign) Unwrap() error { return f.error }
-
-// retryAfter returns how long a response with an error asks to wait, or 0.
-func retryAfter(err error) time.Duration {
-	if f, ok := errors.AsType[*foreign](err); ok {
-		return f.retryAfter
-	}
-	problem, _ := errors.AsType[*Error](err)
-	return cmp.Or(problem, &Error{}).RetryAfter
-}
-
 // answerOf reads the response to req and closes it. The error is an [Error] if the response is
 // a problem of the API. It wraps [ErrResponse] if something other than the API has answered,
-// or if read returns an error.
-func answerOf(res *http.Response, req *http.Request, read func(*http.Response) error) (err error) {
+// or if read returns an error. after is how long the sender of an error asks to wait, or 0.
+func answerOf(res *http.Response, req *http.Request, read func(*http.Response) error) (after time.Duration, err error) {
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		res.Body.Close() // reading it would not end with the context
 		res.Body = http.NoBody
 	}
 	defer finish(res)
-	problem, kind := &Error{}, res.Header.Get("Content-Type")
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
+		after = retryAfter(res.Header.Get("Retry-After"))
+	}
+	kind := res.Header.Get("Content-Type")
 	switch last := cmp.Or(res.Request, req); {
 	case last.Method != req.Method:
 		err = fmt.Errorf("redirected to %s %.200s; if the server has moved there, change the URL", last.Method, last.URL)
 	case res.StatusCode/100 == 2:
-		err = read(res)
+		if err = read(res); err == nil {
+			return 0, nil
+		}
 	default:
 		body, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // a part of it is no problem
-		if err = json.Unmarshal(body, problem); err != nil || !strings.HasPrefix(kind, "application/problem+json") || !strings.HasPrefix(problem.Type, wire.ProblemBase) {
-			err = fmt.Errorf("%.80q", bytes.TrimSpace(body))
+		problem := &Error{}
+		if json.Unmarshal(body, problem) == nil && strings.HasPrefix(kind, "application/problem+json") && strings.HasPrefix(problem.Type, wire.ProblemBase) {
+			problem.Status, problem.RetryAfter = res.StatusCode, after
+			return after, problem
 		}
+		err = fmt.Errorf("%.80q", bytes.TrimSpace(body))
 	}
-	problem.Status = res.StatusCode
-	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
-		problem.RetryAfter = parseRetryAfter(res.Header.Get("Retry-After"))
-	}
-	switch {
-	case err != nil:
-		err = fmt.Errorf("%w: %s %s://%s%s: status %d, content type %.80q: %w; oid serve does not answer like this: check the URL and the proxies in front of the server",
-			ErrResponse, req.Method, req.URL.Scheme, req.URL.Host, req.URL.Path, res.StatusCode, kind, err)
-		return &foreign{err, problem.RetryAfter}
-	case res.StatusCode/100 == 2:
-		return nil
-	}
-	return problem
+	return after, fmt.Errorf("%w: %s %s://%s%s: status %d, content type %.80q: %w; oid serve does not answer like this: check the URL and the proxies in front of the server",
+		ErrResponse, req.Method, req.URL.Scheme, req.URL.Host, req.URL.Path, res.StatusCode, kind, err)
 }
 
-// parseRetryAfter reads the value of a Retry-After header: a number of seconds, or a time. It
+// retryAfter reads the value of a Retry-After header: a number of seconds, or a time. It
 // returns 0 for a value that it cannot read.
-func parseRetryAfter(text string) time.Duration {
+func retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return max(time.Duration(seconds)*time.Second, time.Millisecond)
 	}
@@ -259,5 +239,9 @@ const (
 // longest.
 func pauseAfter(b *backoff.Backoff, err error, longest time.Duration) time.Duration {
 	b.First, b.Max = firstPause, longest
-	return longer(max(b.Grow(), min(retryAfter(err), longest)))
+	pause := b.Grow()
+	if problem, ok := errors.AsType[*Error](err); ok {
+		pause = max(pause, min(problem.RetryAfter, longest))
+	}
+	return longer(pause)
 }
