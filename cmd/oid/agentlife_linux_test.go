@@ -324,7 +324,7 @@ func TestAgentRefusals(t *testing.T) {
 	}
 	defer func() { _ = python.Process.Kill(); _ = python.Wait() }()
 	log.waits(t, 1, fmt.Sprintf("reason=line pid=%d ", python.Process.Pid))
-	log.waits(t, 3, "a program is refused")
+	log.waits(t, 3, "what a program says is not recorded")
 	var metrics string
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(metrics, "\noid_agent_connections 2\n") && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		metrics = string(fetchUnix(t, folder+"/metrics"))

@@ -30,14 +30,14 @@ func TestLogOfRefusals(t *testing.T) {
 		a.refused(7, 2, badLine, err)
 		a.refused(0, 2, otherNamespace, err)
 	}
-	lines(4, "a program is refused")
-	lines(1, `msg="a program is refused" reason=line pid=7 user=1 error=wrong`)
+	lines(4, "what a program says is not recorded")
+	lines(1, `msg="what a program says is not recorded" reason=line pid=7 user=1 error=wrong`)
 	for pid := range 10_000 {
 		a.refused(100+pid, 1, badLine, err)
 		a.refused(100+pid, 1, badLine, err)
 	}
 	lines(maxLogged-1, "user=1 error=wrong")
-	lines(5, "are refused in this hour than are logged singly") // at 1,024, 2,048, 4,096, 8,192 and 16,384
+	lines(5, "in this hour than are logged singly") // at 1,024, 2,048, 4,096, 8,192 and 16,384
 	lines(1, "user=1 count=16384")
 	a.refused(8, 2, badLine, err)
 	lines(1, "reason=line pid=8 user=2")

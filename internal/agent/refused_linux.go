@@ -25,8 +25,8 @@ func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 	switch n := a.logged[all]; {
 	case n < maxLogged:
 		a.logged[one]++
-		a.Log.Warn("a program is refused", "reason", reason, "pid", pid, "user", user, "error", err)
+		a.Log.Warn("what a program says is not recorded", "reason", reason, "pid", pid, "user", user, "error", err)
 	case n&(n-1) == 0: // at 1,024, 2,048 and so on
-		a.Log.Warn("more programs of a user are refused in this hour than are logged singly", "user", user, "count", n)
+		a.Log.Warn("more refusals of a user in this hour than are logged singly", "user", user, "count", n)
 	}
 }

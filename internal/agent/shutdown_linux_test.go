@@ -26,6 +26,7 @@ func TestShutdownTogether(t *testing.T) {
 	began := time.Now()
 	for i, p := range programs {
 		if i == 6 {
+			began = time.Now()
 			_ = h.agent.cmd.Process.Signal(syscall.SIGTERM)
 		}
 		if i >= 6 {
@@ -40,6 +41,9 @@ func TestShutdownTogether(t *testing.T) {
 		if h.one(runs[i].id).End != nil {
 			first++
 		}
+	}
+	if h.one(runs[6].id).End == nil && runs[6].ended.Sub(began) < 300*time.Millisecond && took < 2*time.Second {
+		t.Error("a program that ended just after the agent was told to end has no end")
 	}
 	t.Logf("the agent took %v and recorded %d of 6 ends", took, first)
 	if first < 6 && took < 2*time.Second { // the machine may be busy

@@ -315,6 +315,9 @@ func TestLastCalls(t *testing.T) {
 	s.fails(errors.New("away"))
 	socket, _, stop := serve(t, t.TempDir(), s, nil)
 	client(t, socket).join("")
+	dies := client(t, socket)
+	dies.join("")
+	dies.signal(syscall.SIGKILL)
 	c, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +330,8 @@ func TestLastCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.fails(nil)
-	if stop(); len(s.keys) != 1 {
-		t.Errorf("%d processes are recorded", len(s.keys))
+	if stop(); len(s.keys) != 2 || len(s.ends) != 1 {
+		t.Errorf("%d processes and %d ends are recorded", len(s.keys), len(s.ends))
 	}
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {

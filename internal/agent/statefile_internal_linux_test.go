@@ -172,3 +172,34 @@ func TestFailedReplacement(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
+
+// The agent notices that the file system is read-only now, also if it has nothing to write.
+func TestReadOnlyFileSystem(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	folder := t.TempDir()
+	if err := unix.Mount("tmpfs", folder, "tmpfs", 0, ""); err != nil {
+		t.Skip("a file system of its own needs root:", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
+	a.State = filepath.Join(folder, "state")
+	check(t, a.rewrite())
+	a.repair()
+	if a.failing[theState] {
+		t.Error("a good file fails")
+	}
+	// The kernel does this when the disk has an error; otherwise it wants no file open for writing.
+	a.state.file.Close()
+	f, err := os.Open(a.State)
+	check(t, err)
+	a.state.file = f
+	check(t, unix.Mount("", folder, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	if a.repair(); !a.failing[theState] {
+		t.Error("a read-only file system is not noticed")
+	}
+	check(t, unix.Mount("", folder, "", unix.MS_REMOUNT, ""))
+	a.repair()
+	if a.save(new(process)); a.failing[theState] {
+		t.Error("the file still fails")
+	}
+}
