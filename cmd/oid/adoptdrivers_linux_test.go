@@ -236,11 +236,13 @@ func (h *agentHost) runService(t *testing.T, start string, n int) {
 }
 
 // The manifests of examples/agent are what Kubernetes and Compose read, and the check of
-// them notices a word that is not.
+// them notices a word that is not. They need the level of the Pod Security Standards that
+// docs/how-to/kubernetes.md says.
 func TestAgentManifests(t *testing.T) {
 	for _, m := range []struct{ file, what, word, wrong string }{
 		{"daemonset.yaml", "kubernetes", "hostPID", "hostPid"},
 		{"pod.yaml", "kubernetes", "mountPath", "path"},
+		{"sidecar.yaml", "restricted", "drop: [ALL]", "drop: []"},
 		{"compose.yaml", "compose", "depends_on", "depends"},
 	} {
 		text := string(ofExamples(t, m.file))
@@ -249,6 +251,11 @@ func TestAgentManifests(t *testing.T) {
 		}
 		if testenv.CheckManifest(t, m.what, strings.ReplaceAll(text, m.word, m.wrong)) == "" {
 			t.Errorf("%s: %q is not noticed", m.file, m.wrong)
+		}
+		if strings.HasPrefix(m.word, "host") || m.file == "pod.yaml" {
+			if testenv.CheckManifest(t, "baseline", text) == "" {
+				t.Errorf("%s: needs no more than the level baseline", m.file)
+			}
 		}
 	}
 }

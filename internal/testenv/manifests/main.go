@@ -1,6 +1,8 @@
 // Command manifests reads a YAML document from its standard input and holds it to the
 // published types of Kubernetes, or to the published schema of Compose: its argument is
-// "kubernetes" or "compose". It prints what is wrong and exits with 1.
+// "kubernetes" or "compose". If the argument is "baseline" or "restricted", it also holds the pods
+// of a Pod or DaemonSet to that level of the Pod Security Standards. It prints what is wrong and
+// exits with 1.
 package main
 
 import (
@@ -15,6 +17,8 @@ import (
 	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	security "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -51,5 +55,25 @@ func check(what string) error {
 		return err
 	}
 	strict, err := json.UnmarshalStrict(data, into) // unlike encoding/json, it knows upper case from lower
-	return errors.Join(append(strict, err)...)
+	if err := errors.Join(append(strict, err)...); err != nil || what == "kubernetes" {
+		return err
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		return err
+	}
+	var result policy.AggregateCheckResult
+	level := security.LevelVersion{Level: security.Level(what), Version: security.LatestVersion()}
+	switch of := into.(type) {
+	case *core.Pod:
+		result = policy.AggregateCheckResults(evaluator.EvaluatePod(level, &of.ObjectMeta, &of.Spec))
+	case *apps.DaemonSet:
+		result = policy.AggregateCheckResults(evaluator.EvaluatePod(level, &of.Spec.Template.ObjectMeta, &of.Spec.Template.Spec))
+	default:
+		return fmt.Errorf("kind %q has no pods that are checked", kind.Kind)
+	}
+	if !result.Allowed {
+		return errors.New(result.ForbiddenDetail())
+	}
+	return nil
 }
