@@ -73,7 +73,7 @@ func timeText(name string, at time.Time) string {
 		return ""
 	}
 	distance, _ := time.ParseDuration(m[2]) // 0 if there is none
-	at = at.Add(distance + map[string]time.Duration{"from": -window, "to": window}[m[1]]).UTC()
+	at = at.Add(distance + map[string]time.Duration{"from": -window, "to": window}[m[1]])
 	if m[3] == "" {
 		return at.Format(time.RFC3339)
 	}
