@@ -172,7 +172,7 @@ func registerMany(t *testing.T, r *registry.Registry, first, n int) []beater {
 					t.Error(err)
 					return
 				}
-				p, err := r.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Name: "bench", Host: fmt.Sprintf("host%d", host), Interval: *beatsEvery, Clock: time.Now()})
+				p, err := r.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Name: "bench", Host: fmt.Sprintf("host%d", host), Interval: *beatsEvery, Clock: time.Now(), Labels: labelsOf(host)})
 				if err != nil {
 					t.Error(err)
 					return

@@ -30,6 +30,7 @@ import (
 
 var (
 	simProcesses = flag.Int("processes", 300, "simulated processes")
+	simLabels    = flag.Int("labels", 0, "labels of each process")
 	simTime      = flag.Duration("time", 30*time.Minute, "simulated time")
 	simAgents    = flag.Int("agents", 10, "hosts, each with an agent that sends the heartbeats of its processes")
 	simPostgres  = flag.String("postgres", "", "URL of a PostgreSQL database; default: a SQLite file")
@@ -133,9 +134,18 @@ func (p *simulated) id(value int) (id objectid.ID) {
 	return id
 }
 
+// labelsOf returns the labels of a process, as many as its resource of OpenTelemetry may have.
+func labelsOf(n int) map[string]string {
+	labels := map[string]string{}
+	for i := range *simLabels {
+		labels[fmt.Sprintf("k8s.attribute%02d.name", i)] = fmt.Sprintf("shop-7d9c5b7f4-%05d", n)
+	}
+	return labels
+}
+
 // enter registers or adopts the process.
 func (p *simulated) enter(ctx context.Context, r *registry.Registry) {
-	o := &registry.RemoteOptions{Name: "simulated", Host: p.host, Interval: *simInterval, Clock: time.Now().Add(p.ahead)}
+	o := &registry.RemoteOptions{Name: "simulated", Host: p.host, Interval: *simInterval, Clock: time.Now().Add(p.ahead), Labels: labelsOf(p.gpid.PID())}
 	if p.driver {
 		var samples []objectid.ID
 		for i := range p.values {

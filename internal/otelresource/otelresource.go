@@ -59,6 +59,7 @@ type Reader struct {
 	// Given is what somebody else says of the process. It counts more than what the process says.
 	Given Description
 
+	proc      string    // the proc file system, if a test has another one than /proc
 	address   int64     // of the mapping OTEL_CTX, or 0 if it is not known
 	published uint64    // the time of publication of what was read there
 	search    time.Time // when to search for the mapping again; zero before the first call of Read
@@ -76,9 +77,6 @@ const (
 	// maxStuck is how many reads may be stuck, of all Readers, until Read begins no others.
 	maxStuck = 8
 )
-
-// proc is the proc file system; tests have another one.
-var proc = "/proc"
 
 // stuck is how many reads have not ended within limit.
 var stuck atomic.Int64
@@ -136,7 +134,7 @@ func (r *Reader) read() (*Description, error) {
 	if r.address == 0 && time.Now().Before(r.search) {
 		return nil, nil
 	}
-	root := fmt.Sprintf("%s/%d/", proc, cmp.Or(r.PID, os.Getpid()))
+	root := fmt.Sprintf("%s/%d/", cmp.Or(r.proc, "/proc"), cmp.Or(r.PID, os.Getpid()))
 	payload, err := r.payload(root)
 	if note(err); payload == nil && r.begun {
 		return nil, errors.Join(errs...)

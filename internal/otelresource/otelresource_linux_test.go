@@ -189,9 +189,7 @@ func TestFlood(t *testing.T) {
 // who may mount a FUSE file system.
 func TestStuck(t *testing.T) {
 	other := startPublisher(t, "OTEL_SERVICE_NAME=other")
-	real := proc
-	proc = t.TempDir()
-	defer func() { proc = real }()
+	proc := t.TempDir()
 	memory := proc + "/1/mem"
 	err := errors.Join(os.Mkdir(proc+"/1", 0o700), syscall.Mkfifo(memory, 0o600),
 		os.WriteFile(proc+"/1/maps", []byte("7f1c00000000-7f1c00001000 rw-p 00000000 00:01 1040 /memfd:OTEL_CTX (deleted)\n"), 0o600))
@@ -200,13 +198,12 @@ func TestStuck(t *testing.T) {
 	}
 	for range maxStuck {
 		begun := time.Now()
-		r := &Reader{PID: 1, Given: Description{Name: "given"}}
+		r := &Reader{PID: 1, Given: Description{Name: "given"}, proc: proc}
 		said, err := r.Read()
 		if took := time.Since(begun); err != nil || said == nil || said.Name != "given" || took < limit {
 			t.Fatalf("read %+v, %v in %v, want what was given", said, err, took)
 		}
 	}
-	proc = real
 	late := &Reader{PID: other.pid} // it reads the environment as soon as it can
 	begun := time.Now()
 	for _, failed := range []bool{false, true} {
