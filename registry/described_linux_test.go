@@ -47,6 +47,9 @@ func TestDescriptionChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := errors.Join(beat(r, nil), beat(r, nil)); err != nil { // now r remembers it
+		t.Fatal(err)
+	}
 	if err := beat(r, &registry.Description{Name: "shop", Labels: map[string]string{"k8s.pod.name": "b"}}); err != nil {
 		t.Fatal(err)
 	}

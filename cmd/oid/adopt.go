@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
@@ -107,7 +111,8 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		}
 	}
 	if p := m.Process(); len(p.Labels) > len(a.options.Labels) {
-		std.warn("the process says of itself by OpenTelemetry: %s %s %v", p.Name, p.Version, p.Labels)
+		labels := each.Of(slices.Sorted(maps.Keys(p.Labels)), func(name string) string { return name + "=" + p.Labels[name] })
+		std.warn("recorded with what the process says of itself: %s", phrase.Shown(strings.Join(append([]string{p.Name, p.Version}, labels...), " ")))
 	}
 	select {
 	case <-m.Done():

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,13 +81,20 @@ func publish() {
 			try(unix.Munmap(memory))
 			memory = nil
 		case "flood":
-			a, b := bytesOf(words[1]), bytesOf(words[2])
-			set(a)
+			a, b := bytesOf(words[1]), bytesOf(words[2]) // of one length, written over each other
+			spin := func() {
+				for since := time.Now(); time.Since(since) < 10*time.Microsecond; {
+				}
+			}
+			set(slices.Clone(a))
 			go func() {
 				for {
-					set(a[:len(a):len(a)])
-					for since := time.Now(); time.Since(since) < 30*time.Microsecond; {
-					}
+					binary.LittleEndian.PutUint64(memory[16:], 0)
+					n := copy(payload[:len(b)/2], b)
+					spin()
+					copy(payload[n:], b[n:])
+					binary.LittleEndian.PutUint64(memory[16:], uint64(time.Now().UnixNano()))
+					spin()
 					a, b = b, a
 				}
 			}()

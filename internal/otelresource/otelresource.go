@@ -127,6 +127,9 @@ func (r *Reader) later() {
 func (r *Reader) read() (*Description, error) {
 	var errs []error
 	note := func(err error) {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w; to read what the process says of itself, run as its user, or as root with the capability SYS_PTRACE", err)
+		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // otherwise the process has ended
 			errs = append(errs, err)
 		}
@@ -142,8 +145,10 @@ func (r *Reader) read() (*Description, error) {
 	r.begun = true
 	getenv := os.Getenv
 	if r.PID != 0 { // the environment with which it was started
-		text, err := os.ReadFile(root + "environ")
-		note(err)
+		text, readErr := os.ReadFile(root + "environ")
+		if err == nil { // otherwise it was probably the same
+			note(readErr)
+		}
 		getenv = func(name string) string {
 			_, after, _ := strings.Cut("\x00"+string(text), "\x00"+name+"=")
 			value, _, _ := strings.Cut(after, "\x00")
