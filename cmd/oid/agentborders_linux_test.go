@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -301,6 +302,45 @@ func TestAgentBorders(t *testing.T) {
 		outages := strings.Count(log, "they are kept and recorded later") // more than one if the machine is busy
 		if outages == 0 || outages != strings.Count(log, "level=WARN") || !strings.Contains(log, "oid serve does not answer like this") && !strings.Contains(log, `client: Post \"`) || !strings.Contains(log, "processes are recorded again") {
 			t.Errorf("%s: the log of the agent: %s", b.name, log)
+		}
+	}
+}
+
+// An agent sends the token that its file has now. While the file cannot be read, it sends the
+// one that it began with.
+func TestAgentTokenIsReplaced(t *testing.T) {
+	var sent []string
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer front.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	for _, tokens := range []string{"first-0f-some-length", "# new\nsecond-0f-some-length\nfirst-0f-some-length", ""} {
+		testenv.NoError(t, os.WriteFile(file, []byte(tokens), 0o600))
+		sink := toServer{client.Client{URL: front.URL, Token: "began-0f-some-length", Retries: -1}, file}
+		if err := sink.End(t.Context(), "0123456789abcdef", "gone", 0); err == nil || errors.Is(err, agent.ErrRefused) || errors.Is(err, agent.ErrForgotten) {
+			t.Errorf("401 of a proxy: %v", err)
+		}
+	}
+	if want := "[Bearer first-0f-some-length Bearer second-0f-some-length Bearer began-0f-some-length]"; fmt.Sprint(sent) != want {
+		t.Errorf("sent %v, want %s", sent, want)
+	}
+}
+
+// Only what the server says about the values of a call is final for the agent. What an
+// operator can mend, such as a token or the path of the server, is tried again.
+func TestAgentRefusals(t *testing.T) {
+	for kind, c := range map[string]struct {
+		status int
+		want   error
+	}{
+		"not-found": {404, agent.ErrForgotten}, "ended": {409, agent.ErrForgotten}, "key-used": {409, agent.ErrForgotten}, "invalid": {422, agent.ErrRefused}, "malformed": {400, agent.ErrRefused},
+		"no-endpoint": {404, nil}, "no-token": {401, nil}, "forbidden": {403, nil}, "method-not-allowed": {405, nil}, "too-large": {413, nil}, "wrong-host": {421, nil}, "busy": {503, nil}, "internal": {500, nil},
+	} {
+		err := serverError(&client.Error{Type: wire.ProblemBase + kind, Status: c.status})
+		if errors.Is(err, agent.ErrForgotten) != (c.want == agent.ErrForgotten) || errors.Is(err, agent.ErrRefused) != (c.want == agent.ErrRefused) || err == nil {
+			t.Errorf("%s: %v, want %v", kind, err, c.want)
 		}
 	}
 }
