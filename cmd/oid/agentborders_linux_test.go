@@ -330,7 +330,7 @@ func TestAgentTokenIsReplaced(t *testing.T) {
 
 // Only what the server says about the values of a call is final for the agent. What an
 // operator can mend, such as a token or the path of the server, is tried again.
-func TestAgentRefusals(t *testing.T) {
+func TestAgentFinalAnswers(t *testing.T) {
 	for kind, c := range map[string]struct {
 		status int
 		want   error

@@ -154,11 +154,18 @@ func TestAnswersOfAnotherRequest(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	f := &fake{answer: func(int, request) (int, http.Header, string) { return 200, nil, aboutMember("/v1/members/m2") }}
+	f, down := between(&testenv.Border{Status: 200, Type: "text/html", Body: "<html>of 24 bytes</html>"})
+	down.Store(true)
+	if err := f.client().NewIDs(t.Context(), make([]objectid.ID, 2)); !errors.Is(err, client.ErrResponse) {
+		t.Errorf("a page taken for two ids: %v", err)
+	}
+	f = &fake{answer: func(int, request) (int, http.Header, string) { return 200, nil, aboutMember("/v1/members/m2") }}
 	if _, err := f.client().Heartbeat(t.Context(), "m1", wire.Load{}); !errors.Is(err, client.ErrResponse) {
 		t.Errorf("the answer about another member: %v", err)
 	}
-	if err := f.client().End(t.Context(), "m1", "done", 0); !errors.Is(err, client.ErrResponse) {
+	c := f.client()
+	c.Retries = -1
+	if err := c.End(t.Context(), "m1", "done", 0); !errors.Is(err, client.ErrResponse) {
 		t.Errorf("the answer about another member: %v", err)
 	}
 }
