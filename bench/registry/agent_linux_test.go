@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -184,17 +185,25 @@ func TestShortLives(t *testing.T) {
 	<-done
 	t.Logf("%d started in %v; processor time of the agent %v", len(all), time.Since(began).Round(time.Millisecond), processTime(h.child.Process.Pid))
 	time.Sleep(time.Until(began.Add(15*time.Second + time.Duration(*agentShort)*time.Second/time.Duration(*agentRate))))
+	s := openFor(t, h.where, h.file)
+	defer s.Close()
+	r := registry.New(s, nil)
+	recorded := func(l life) bool { // or the store is slow
+		tr, err := r.Trace(t.Context(), objectid.MustParse(l.id))
+		return err == nil && tr.Verdict != registry.Unknown
+	}
+	for deadline := time.Now().Add(2 * time.Minute); slices.ContainsFunc(all, func(l life) bool { return !recorded(l) }) && time.Now().Before(deadline); {
+		time.Sleep(time.Second)
+	}
+	time.Sleep(5 * time.Second) // the ends follow
 	memory := memoryHigh(t, h.child.Process.Pid)
 	h.stop()
 	refused := 0
 	for line := range strings.Lines(h.log.String()) {
-		if strings.Contains(line, "refused:") {
+		if strings.Contains(line, "refused") {
 			refused++
 		}
 	}
-	s := openFor(t, h.where, h.file)
-	defer s.Close()
-	r := registry.New(s, nil)
 	var lost, wrong, unseen, endless int
 	var late time.Duration
 	for _, l := range all {

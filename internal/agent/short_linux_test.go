@@ -111,7 +111,7 @@ func (h *host) recorded(lives map[objectid.ID]life) map[objectid.ID]registry.Sta
 			return err == nil && tr.Verdict == registry.Claimed
 		})
 		p := tr.Processes[0]
-		if all[id] = p; p.GPID.PID() != l.pid || p.Name != "short" || p.StartUnknown != (p.Kernel.PID == 0) {
+		if all[id] = p; p.GPID.PID() != l.pid || p.Name != "short" || p.StartUnknown != (p.Kernel.PID == 0) || p.GPID.Start().Before(id.Time().Add(-time.Minute)) {
 			h.t.Errorf("%v of process %d: %+v", id, l.pid, p.Process)
 		}
 		if before, ok := members[l.pid]; ok && before != p.Member {
