@@ -130,12 +130,14 @@ func TestBorderText(t *testing.T) {
 
 // The end of a context is seen in the error, also while an answer is read.
 func TestBorderContext(t *testing.T) {
-	s := &raw{answer: func(*http.Request) (string, bool) { return "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", true }}
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer stop()
-	if _, err := s.client(t).Heartbeat(ctx, "m1", wire.Load{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrResponse) {
-		t.Errorf("%v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &raw{answer: func(*http.Request) (string, bool) { return "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", true }}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := s.client(t).Heartbeat(ctx, "m1", wire.Load{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrResponse) {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // Answers that fit another request are not taken for this one.
