@@ -12,11 +12,11 @@ var shown = []string{
 	"deployment.environment.name", "deployment.environment", "service.namespace",
 	"k8s.deployment.name", "k8s.statefulset.name", "k8s.daemonset.name", "k8s.cronjob.name", "k8s.job.name",
 	"k8s.pod.name", "k8s.container.name", "k8s.namespace.name", "k8s.node.name", "k8s.cluster.name",
-	"cloud.region", "container.id", "vcs.ref.head.revision",
+	"cloud.region", "container.id",
 }
 
 // words makes the word of a label: pod of k8s.pod.name.
-var words = strings.NewReplacer("deployment.environment", "environment", "k8s.", "", "cloud.", "", "vcs.ref.head.", "", "statefulset", "stateful set", "daemonset", "daemon set", "cronjob", "cron job", ".", " ")
+var words = strings.NewReplacer("deployment.environment", "environment", "k8s.", "", "cloud.", "", "statefulset", "stateful set", "daemonset", "daemon set", "cronjob", "cron job", ".", " ")
 
 // Fact is something that a process says of itself, such as pod and shop-7d4b9c-x2x.
 type Fact struct{ Word, Value string }

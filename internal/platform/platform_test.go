@@ -14,7 +14,7 @@ func TestFacts(t *testing.T) {
 		"vcs.ref.head.revision": "9d59409a", "deployment.environment.name": "production", "k8s.job.name": "",
 	})
 	want := []platform.Fact{
-		{"environment", "production"}, {"deployment", "shop"}, {"pod", "shop-7d4b9c-x2x"}, {"namespace", "prod"}, {"node", "node-3"}, {"revision", "9d59409a"},
+		{"environment", "production"}, {"deployment", "shop"}, {"pod", "shop-7d4b9c-x2x"}, {"namespace", "prod"}, {"node", "node-3"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
