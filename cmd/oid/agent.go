@@ -216,7 +216,6 @@ func (a *agentCommand) openStore(ctx context.Context) (_ agent.Sink, err error) 
 // socket returns the socket that systemd passes, or creates one. chosen means that the
 // flag --listen names one.
 func (a *agentCommand) socket(ctx context.Context, chosen bool) (*net.UnixListener, error) {
-	a.unix.makeFolder = true
 	l, err := listen(ctx, "unix:"+a.listen, chosen, &a.unix)
 	if err != nil {
 		return nil, err

@@ -137,7 +137,6 @@ const maxSocketPath = 107
 // unixFlags are the settings of a Unix socket: the flags --mode and --group.
 type unixFlags struct {
 	mode, group string
-	makeFolder  bool // create the folder of the socket
 	created     bool // listen has created a socket
 }
 
@@ -162,10 +161,8 @@ func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, erro
 	if len(path) > maxSocketPath {
 		return nil, usagef("listen on unix:%s: the path has %d bytes; a socket's path has at most %d, choose a shorter one", path, len(path), maxSocketPath)
 	}
-	if u.makeFolder {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, fmt.Errorf("create the folder of the socket: %w", err)
-		}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder of the socket: %w", err)
 	}
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().Type() != fs.ModeSocket:

@@ -104,9 +104,7 @@ func (a *agent) repair() {
 	dir := filepath.Dir(a.State)
 	info, err := a.state.file.Stat()
 	written, _ := a.state.file.Seek(0, io.SeekCurrent)
-	if err == nil {
-		err = cmp.Or(moved(a.State, info), os.NewSyscallError("write to "+dir, unix.Access(dir, unix.W_OK))) // the file system may be read-only now
-	}
+	err = cmp.Or(err, moved(a.State, info), os.NewSyscallError("write to "+dir, unix.Access(dir, unix.W_OK))) // the file system may be read-only now
 	if err == nil && written != info.Size() {
 		err = fmt.Errorf("another program has changed %s", a.State)
 	}
