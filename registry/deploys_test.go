@@ -187,6 +187,24 @@ func TestDeploysWithoutEarlierRecords(t *testing.T) {
 	})
 }
 
+// If not all living processes were read, any of them may have run the version before.
+func TestDeploysOfTooManyLivingProcesses(t *testing.T) {
+	inHours(t, func(d *deploying) {
+		for range 8 {
+			d.start("2") // not one of these may be taken for the first
+			time.Sleep(4 * time.Hour)
+		}
+		last := d.start("2")
+		for most := 1; most < 8; most++ { // in the order of their blocks, which is random
+			d.SetMaxRead(most)
+			all, err := registry.NewTracer(d.Registry).Deploys(d.Context(), idOf(d, last.Block))
+			if err != nil || len(all) == 0 || slices.ContainsFunc(all, func(x registry.Deploy) bool { return !x.Time.IsZero() }) {
+				d.Errorf("%d processes: %+v, %v", most, all, err)
+			}
+		}
+	})
+}
+
 // The deploys of all services are read once, and remembered for a while.
 func TestDeploysAreRemembered(t *testing.T) {
 	inHours(t, func(d *deploying) {
