@@ -128,7 +128,7 @@ func (r *Reader) read() (*Description, error) {
 	var errs []error
 	note := func(err error) {
 		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w; to read what the process says of itself, run as its user, or as root with the capability SYS_PTRACE", err)
+			err = fmt.Errorf("%w; to read what the process says of itself, run as its user, or as root with the capabilities SYS_PTRACE and DAC_READ_SEARCH", err)
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // otherwise the process has ended
 			errs = append(errs, err)
