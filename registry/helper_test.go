@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -231,3 +232,17 @@ func later(id objectid.ID, seconds int) objectid.ID {
 func ago(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
 
 func isCollision(err error) bool { return errors.Is(err, registry.ErrCollision) }
+
+// before returns an id with the process value of id that was created d earlier.
+func before(id objectid.ID, d time.Duration) objectid.ID {
+	early := objectid.MinAt(id.Time().Add(-d))
+	copy(early[4:], id[4:])
+	return early
+}
+
+// stray returns an id from two minutes ago, with a process value that is not recorded.
+func stray() objectid.ID {
+	id := objectid.MinAt(time.Now().Add(-2 * time.Minute))
+	rand.Read(id[4:])
+	return id
+}

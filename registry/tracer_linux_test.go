@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"os"
 	"reflect"
@@ -14,20 +13,6 @@ import (
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store/memstore"
 )
-
-// before returns an id with the process value of id that was created d earlier.
-func before(id objectid.ID, d time.Duration) objectid.ID {
-	early := objectid.MinAt(id.Time().Add(-d))
-	copy(early[4:], id[4:])
-	return early
-}
-
-// stray returns an id from two minutes ago, with a process value that is not recorded.
-func stray() objectid.ID {
-	id := objectid.MinAt(time.Now().Add(-2 * time.Minute))
-	rand.Read(id[4:])
-	return id
-}
 
 // tracing has a Tracer, and counts the ids that it looks up.
 type tracing struct {
