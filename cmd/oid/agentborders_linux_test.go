@@ -111,7 +111,6 @@ type border struct {
 	name   string
 	answer http.Handler // while down is set
 	down   atomic.Bool
-	socket string
 	log    *lockedBuffer
 }
 

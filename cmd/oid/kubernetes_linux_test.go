@@ -107,20 +107,22 @@ func (n *node) start(name, script string) *exec.Cmd {
 // agent returns the command of the agent with the capabilities of a manifest.
 func (n *node) agent(manifest string, user int) string {
 	n.t.Helper()
-	caps := "-all"
+	var caps strings.Builder
+	caps.WriteString("-all")
 	if added := regexp.MustCompile(`add: \[(.*)\]`).FindStringSubmatch(manifest); added != nil {
 		for name := range strings.SplitSeq(added[1], ", ") {
-			caps += ",+" + strings.ToLower(name)
+			caps.WriteString(",+" + strings.ToLower(name))
 		}
 	}
-	return fmt.Sprintf("setpriv --reuid=%d --regid=%[1]d --clear-groups --bounding-set=%s --inh-caps=-all --no-new-privs %s agent --store sqlite:%s/store.db --listen %[4]s/run/agent.sock --state %[4]s/run/agent.state", user, caps, n.program, n.folder)
+	return fmt.Sprintf("setpriv --reuid=%d --regid=%[1]d --clear-groups --bounding-set=%s --inh-caps=-all --no-new-privs %s agent --store sqlite:%s/store.db --listen %[4]s/run/agent.sock --state %[4]s/run/agent.state", user, caps.String(), n.program, n.folder)
 }
 
 // app returns the command of the service in a pod, with the environment of a manifest as kubelet
 // expands it.
 func (n *node) app(manifest, pod string) string {
 	n.t.Helper()
-	env := "env"
+	var env strings.Builder
+	env.WriteString("env")
 	for _, v := range regexp.MustCompile(`(?ms)name: (OTEL_\w+)(?:, |\s+)value: ("(?:[^"]*)"|\w+)`).FindAllStringSubmatch(manifest, -1) {
 		value := regexp.MustCompile(`\\\n\s*`).ReplaceAllString(strings.Trim(v[2], `"`), "")
 		value = regexp.MustCompile(`\$\((\w+)\)`).ReplaceAllStringFunc(value, func(name string) string {
@@ -131,9 +133,9 @@ func (n *node) app(manifest, pod string) string {
 			}
 			return map[string]string{"metadata.name": pod, "metadata.uid": "uid-of-" + pod, "metadata.namespace": "web", "spec.nodeName": "node-1"}[path[1]]
 		})
-		env += " " + v[1] + "=" + value
+		env.WriteString(" " + v[1] + "=" + value)
 	}
-	return "setpriv --reuid=10001 --regid=10001 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs " + env + " " + n.python() + " " + pod
+	return "setpriv --reuid=10001 --regid=10001 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs " + env.String() + " " + n.python() + " " + pod
 }
 
 // python returns the beginning of the command line of a service.

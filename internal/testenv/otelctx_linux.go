@@ -19,10 +19,10 @@ func PublishResource(attributes ...string) error {
 	field := func(number int, content string) string {
 		return string(append(binary.AppendUvarint([]byte{byte(number<<3 | 2)}, uint64(len(content))), content...))
 	}
-	var resource string
+	var resource strings.Builder
 	for _, a := range attributes {
 		name, value, _ := strings.Cut(a, "=")
-		resource += field(1, field(1, name)+field(2, field(1, value)))
+		resource.WriteString(field(1, field(1, name)+field(2, field(1, value))))
 	}
 	p := &published
 	if len(attributes) == 0 {
@@ -44,7 +44,7 @@ func PublishResource(attributes ...string) error {
 		}
 	}
 	binary.LittleEndian.PutUint64(p.memory[16:], 0) // it is being written
-	p.payload = []byte(field(1, resource))
+	p.payload = []byte(field(1, resource.String()))
 	binary.LittleEndian.PutUint32(p.memory[8:], 2)
 	binary.LittleEndian.PutUint32(p.memory[12:], uint32(len(p.payload)))
 	binary.LittleEndian.PutUint64(p.memory[24:], uint64(uintptr(unsafe.Pointer(&p.payload[0]))))
