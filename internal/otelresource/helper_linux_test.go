@@ -2,6 +2,7 @@ package otelresource
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // publish does what an SDK does, with the requests that it reads: "publish PAYLOAD" publishes
 // a payload, "header BYTES" writes over the beginning of the mapping, "drop" removes the mapping,
-// and "flood A B" publishes A and B in turn for ever. Payloads and bytes are hexadecimal.
+// "environ SIZE" makes other memory the environment, and "flood A B" publishes A and B in turn for ever. Payloads and bytes are hexadecimal.
 func publish() {
 	var memory, payload []byte
 	try := func(err error) {
@@ -77,6 +78,11 @@ func publish() {
 			set(bytesOf(words[1]))
 		case "header":
 			copy(memory, bytesOf(words[1]))
+		case "environ":
+			var size uint64
+			_, err := fmt.Sscan(words[1], &size)
+			try(err)
+			try(nameEnvironment(size))
 		case "drop":
 			try(unix.Munmap(memory))
 			memory = nil
@@ -153,4 +159,31 @@ func (p *publisher) ask(words string, args ...[]byte) {
 		p.t.Fatal(err)
 	}
 	p.wait()
+}
+
+// nameEnvironment makes memory of size bytes, which is zero, the environment of this process.
+func nameEnvironment(size uint64) error {
+	memory, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return err
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	field := func(number int) (n uint64) { // by proc_pid_stat(5)
+		_, err = fmt.Sscan(words[number-3], &n)
+		return n
+	}
+	at := uint64(uintptr(unsafe.Pointer(&memory[0])))
+	brk, _, _ := unix.RawSyscall(unix.SYS_BRK, 0, 0, 0)
+	m := struct { // struct prctl_mm_map
+		startCode, endCode, startData, endData, startBrk, brk, startStack, argStart, argEnd, envStart, envEnd, auxv uint64
+		auxvSize, exe                                                                                               uint32
+	}{
+		field(26), field(27), field(45), field(46), field(47), uint64(brk), field(28), field(48), field(49), at, at + size, 0,
+		0, ^uint32(0),
+	}
+	return unix.Prctl(unix.PR_SET_MM, unix.PR_SET_MM_MAP, uintptr(unsafe.Pointer(&m)), unsafe.Sizeof(m), 0)
 }

@@ -69,7 +69,10 @@ type Reader struct {
 
 const (
 	maxPayload = 64 << 10 // bytes; other readers of the format have the same bound
-	maxList    = 8 << 20  // bytes of a list of mappings, which are about 80,000 mappings
+	// maxList is how many bytes of a list of mappings are read, which are about 80,000 mappings,
+	// and of an environment. A program has up to 6 MB of arguments and variables when it starts,
+	// but can then name any of its memory its environment, see PR_SET_MM in prctl(2).
+	maxList = 8 << 20
 
 	// limit is how long Read waits. A process can map memory whose content comes from another
 	// program, which may never answer.
@@ -145,7 +148,7 @@ func (r *Reader) read() (*Description, error) {
 	r.begun = true
 	getenv := os.Getenv
 	if r.PID != 0 { // the environment with which it was started
-		text, readErr := os.ReadFile(root + "environ")
+		text, readErr := readSome(root + "environ")
 		if err == nil { // otherwise it was probably the same
 			note(readErr)
 		}
@@ -186,12 +189,7 @@ func (r *Reader) payload(root string) (payload []byte, err error) {
 // find returns the address of the mapping called OTEL_CTX, or 0. It is memory that was given
 // this name, or a file in memory.
 func find(root string) (int64, error) {
-	f, err := os.Open(root + "maps")
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxList))
+	text, err := readSome(root + "maps")
 	for _, name := range []string{" [anon_shmem:OTEL_CTX", " [anon:OTEL_CTX", " /memfd:OTEL_CTX"} {
 		if before, _, found := bytes.Cut(text, []byte(name)); found {
 			start, _, _ := bytes.Cut(before[bytes.LastIndexByte(before, '\n')+1:], []byte("-"))
@@ -199,6 +197,16 @@ func find(root string) (int64, error) {
 		}
 	}
 	return 0, err
+}
+
+// readSome reads up to maxList bytes of a file.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxList))
 }
 
 // publication returns the payload of the mapping, or nil if it was returned before. The mapping

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -224,6 +225,22 @@ func TestStuck(t *testing.T) {
 		}
 	}
 	other.want(late, "other", "", map[string]string{})
+}
+
+// A process may name any of its memory its environment, which every user may do. It costs the
+// reader no more memory than a true environment can.
+func TestHugeEnvironment(t *testing.T) {
+	p := startPublisher(t)
+	p.ask("environ 1000000000")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	said, err := (&Reader{PID: p.pid}).Read()
+	for begun := time.Now(); stuck.Load() > 0 && time.Since(begun) < 5*time.Second; time.Sleep(time.Millisecond) {
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; stuck.Load() > 0 || took > 10*maxList || err != nil || said == nil || said.Name != "" {
+		t.Errorf("read %+v, %v with %d MB of memory, %d reads are stuck", said, err, took>>20, stuck.Load())
+	}
 }
 
 // A process of another user is not readable, which is an error and not an empty description.
