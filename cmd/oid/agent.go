@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -244,8 +245,10 @@ func (t toServer) api() *client.Client {
 	return &t.client
 }
 
-// oldest is the highest age that a server accepts.
-const oldest = 7 * 24 * time.Hour
+const (
+	oldest  = 7 * 24 * time.Hour // the highest age that a server accepts
+	largest = 1<<20 - 1<<10      // bytes of heartbeats in a request: a server, and many proxies, accept 1 MiB
+)
 
 // Register implements [agent.Sink].
 func (t toServer) Register(ctx context.Context, g gpid.GPID, evidence []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
@@ -275,6 +278,10 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 		all[i] = wire.HeartbeatOf{Member: string(b.Member), Heartbeat: wire.Heartbeat{
 			Load: towire.Load(b.Load), Clock: b.Clock, Description: (*wire.Description)(b.Description),
 		}, AgeSeconds: min(b.Age, oldest).Seconds()}
+	}
+	if text, _ := json.Marshal(all); len(text) > largest && len(beats) > 1 { // descriptions, mostly
+		half := len(beats) / 2
+		return append(t.Heartbeats(ctx, beats[:half]), t.Heartbeats(ctx, beats[half:])...)
 	}
 	got, err := t.api().Heartbeats(ctx, all)
 	problems := map[string]error{}
