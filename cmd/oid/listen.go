@@ -190,8 +190,15 @@ func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, erro
 	return l, nil
 }
 
-// apply sets the group of the socket and then its permissions.
+// apply sets the group of the socket and then its permissions. If somebody else who may write
+// to its folder has replaced the socket by a link to elsewhere, nothing changes there.
 func (u *unixFlags) apply(path string) error {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	name := filepath.Base(path)
 	if u.group != "" {
 		g, err := user.LookupGroup(u.group)
 		if err != nil {
@@ -201,12 +208,12 @@ func (u *unixFlags) apply(path string) error {
 		}
 		if err == nil {
 			id, _ := strconv.Atoi(g.Gid)
-			err = os.Chown(path, -1, id)
+			err = folder.Lchown(name, -1, id)
 		}
 		if err != nil {
 			return fmt.Errorf("--group %s: %w", u.group, err)
 		}
 	}
 	mode, _ := strconv.ParseUint(u.mode, 8, 9) // see check
-	return os.Chmod(path, fs.FileMode(mode))
+	return folder.Chmod(name, fs.FileMode(mode))
 }

@@ -278,3 +278,21 @@ func TestServeTLS(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who may write to the folder of a socket, such as a container that mounts it, cannot
+// make root change the permissions and the group of another file.
+func TestSocketReplacedByLink(t *testing.T) {
+	t.Parallel()
+	secret, link := filepath.Join(t.TempDir(), "secret"), filepath.Join(t.TempDir(), "agent.sock")
+	for _, err := range []error{os.WriteFile(secret, nil, 0o600), os.Symlink(secret, link)} {
+		testenv.NoError(t, err)
+	}
+	for _, group := range []string{"", strconv.Itoa(os.Getgid())} {
+		if err := (&unixFlags{mode: "0666", group: group}).apply(link); err == nil {
+			t.Error("the settings were applied")
+		}
+		if info := testenv.Must(os.Stat(secret))(t); info.Mode() != 0o600 {
+			t.Fatalf("the other file has the permissions %v", info.Mode())
+		}
+	}
+}

@@ -134,7 +134,10 @@ func (a *agent) folder(path string) error {
 	}
 	if err = os.Mkdir(dir, 0o700); err == nil {
 		s := was.Sys().(*syscall.Stat_t)
-		err = errors.Join(os.Lchown(dir, int(s.Uid), int(s.Gid)), os.Chmod(dir, was.Mode()))
+		var f *os.File
+		if f, err = os.OpenFile(dir, syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0); err == nil { // not if it is a link by now
+			err = errors.Join(f.Chown(int(s.Uid), int(s.Gid)), f.Chmod(was.Mode()), f.Close())
+		}
 	}
 	return err
 }
