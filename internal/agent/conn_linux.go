@@ -254,7 +254,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 			return nil, err
 		}
 		if p.Ended.IsZero() {
-			said, unread := p.reader.Read()
+			said, unread := a.ask(p)
 			if _, end := p.measure(); end == "" { // otherwise said may come from another process
 				a.hear(p, said, unread)
 				p.update()

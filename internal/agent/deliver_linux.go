@@ -43,7 +43,7 @@ func (a *agent) measure(ctx context.Context) {
 		case now := <-tick:
 			for _, p := range a.due(now) {
 				began := sinceBoot()
-				said, unread := p.reader.Read()
+				said, unread := a.ask(p)
 				load, end := p.measure() // if it shows that p runs, said comes from p
 				a.mu.Lock()
 				now := sinceBoot()
@@ -298,6 +298,25 @@ func (a *agent) forget(p *process) {
 	p.Key, p.Since, p.Member, p.Recorded = rand.Text(), time.Now(), "", 0
 	p.update()
 	a.changed(p)
+}
+
+// ask returns what a process says of itself, see [otelresource.Reader.Read]. A process can make
+// that slow, for example by thousands of mappings. So that others need not wait, processes of one
+// user take half a second, and then a quarter of the time. Those that are left out are asked
+// before a later heartbeat.
+func (a *agent) ask(p *process) (said *otelresource.Description, err error) {
+	began := time.Now()
+	paid, _ := a.asked.Load(p.user)
+	until, _ := paid.(time.Time)
+	if until.Sub(began) > 2*time.Second {
+		return nil, nil
+	}
+	said, err = p.reader.Read()
+	if until.Before(began) {
+		until = began
+	}
+	a.asked.Store(p.user, until.Add(4*time.Since(began)))
+	return said, err
 }
 
 // hear notes what a process says of itself. The next heartbeat tells the sink; a registration

@@ -34,6 +34,7 @@ type agent struct {
 	poke            chan struct{}          // wakes deliver
 	sink            Sink                   // nil until deliver has opened it; only deliver uses it
 	retry           time.Time              // when deliver may call the sink again; only deliver uses it
+	asked           sync.Map               // by user, until when asking its processes is paid for, see ask
 
 	mu        sync.Mutex            // guards what follows
 	conns     map[int]*conn         // by file descriptor
