@@ -35,7 +35,7 @@ type conn struct {
 	fd, pid int              // pid is 0 if the process is in a PID namespace that the agent cannot see
 	user    uint32           // the user of the process when it connected
 	since   time.Time        // when the connection was accepted or, if waits is set, when its line arrived
-	waited  time.Duration    // how long it had waited to be accepted, at most
+	waited  time.Duration    // how long it had waited to be accepted, at most; or how long the agent did not run since
 	shown   registry.Process // what the kernel showed of the process then, see look
 	closed  bool             // the program has closed it
 	buf     []byte           // bytes that are not handled yet

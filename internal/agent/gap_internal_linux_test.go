@@ -81,10 +81,17 @@ func TestGap(t *testing.T) {
 	cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.looked = sinceBoot()
 	a.end(runs, "replaced by exec")
 	a.end(seen, "replaced by exec")
 	if runs.Reason != "replaced by exec" || seen.Reason != "" {
 		t.Errorf("ended by exec, after a measurement since the gap: %q, before: %q", runs.Reason, seen.Reason)
+	}
+	// The agent may be stopped at any line: between look and what finds the end, too.
+	found, _ := start()
+	a.looked = sinceBoot() - maxGap - 1
+	if a.end(found, "replaced by exec"); found.Ended.IsZero() || found.Reason != "" {
+		t.Errorf("an end that was found after a gap that nobody had seen: %v, %q", found.Ended, found.Reason)
 	}
 }
 
@@ -142,6 +149,7 @@ func TestNeverSeen(t *testing.T) {
 		g, err := gpid.New(self, time.Now().Add(-ago), 4711)
 		check(t, err)
 		c := &conn{pid: 4711, waited: waited, shown: registry.Process{GPID: g, StartUnknown: true, Name: "(not known)"}}
+		a.conns[-1] = c
 		p, err := a.claim(c, strings.TrimSpace(line))
 		check(t, err)
 		a.changed(p)
@@ -162,6 +170,10 @@ func TestNeverSeen(t *testing.T) {
 	if late.Reason != "" || late.Ended.IsZero() || late == p {
 		t.Errorf("accepted late: %+v", late)
 	}
+	a.looked = sinceBoot() - maxGap - 1
+	if stopped, _ := claimed(0, 0, lineOf(t)); stopped.Reason != "" || stopped.Ended.IsZero() {
+		t.Errorf("the agent was stopped after it had accepted: %+v", stopped)
+	}
 	old := objectid.MinAt(time.Now().Add(-70 * time.Second))
 	old[11] = 1
 	if _, err := a.claim(c, "oid1 "+old.String()); err == nil || !strings.Contains(err.Error(), "before the process was first seen") {
@@ -177,7 +189,7 @@ func TestNeverSeen(t *testing.T) {
 	for p := range b.processes {
 		reasons = append(reasons, p.Reason)
 	}
-	if slices.Sort(reasons); !slices.Equal(reasons, []string{"", neverSeen}) {
+	if slices.Sort(reasons); !slices.Equal(reasons, []string{"", "", neverSeen}) {
 		t.Errorf("after a restart: %q", reasons)
 	}
 }

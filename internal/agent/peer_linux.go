@@ -98,10 +98,10 @@ func (a *agent) enter(p *process, c *conn, id objectid.ID) error {
 			return err
 		}
 	}
-	if c.waited > maxGap {
-		reason = "" // nobody knows when it ended
-	}
 	p.Ended, p.Reason = time.Now(), reason
+	if a.look(sinceBoot()); c.waited > maxGap {
+		p.Reason = "" // nobody knows when it ended
+	}
 	if created := id.Time(); created.Before(p.Since) {
 		p.Since = created // it ran then
 	}

@@ -157,7 +157,7 @@ func (a *agent) look(now time.Duration) {
 		a.queue[i].at = a.queue[i].at.Round(0)
 	}
 	for _, c := range a.conns {
-		c.since = time.Now() // what it has sent in time is not read yet
+		c.since, c.waited = time.Now(), gap // what it has sent in time is not read yet
 	}
 	a.Log.Warn("the agent did not run for a while: when the processes that ended meanwhile ended is not known", "seconds", gap.Seconds(), "ended", running-len(a.pidfds))
 }
@@ -249,11 +249,13 @@ func (a *agent) unfollow(p *process) {
 	}
 }
 
-// end records that a process has ended now, unless it is known to have ended.
+// end records that a process has ended now, unless it is known to have ended. The agent may
+// have been stopped since it last looked, even between two lines: look comes after the time.
 func (a *agent) end(p *process, reason string) {
-	if p.Ended.IsZero() {
+	now := time.Now()
+	if a.look(sinceBoot()); p.Ended.IsZero() {
 		a.unfollow(p)
-		if p.Ended, p.Reason = time.Now(), reason; p.doubt {
+		if p.Ended, p.Reason = now, reason; p.doubt {
 			p.Reason = ""
 		}
 		a.changed(p)

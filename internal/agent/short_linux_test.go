@@ -178,7 +178,7 @@ func TestStopped(t *testing.T) {
 	a, _ := stays.join("")
 	b, _ := dies.join("")
 	c, _ := execs.join("")
-	silent.join("")
+	d, _ := silent.join("")
 	silent.do("close")
 	h.agent.stop()
 	dies.signal(syscall.SIGKILL)
@@ -209,7 +209,7 @@ func TestStopped(t *testing.T) {
 		}
 	}
 	time.Sleep(2 * interval) // all are measured
-	for id, what := range map[objectid.ID]string{b: "killed", c: "replaced by exec"} {
+	for id, what := range map[objectid.ID]string{b: "killed", c: "replaced by exec", d: "replaced by exec without a connection"} {
 		if s := h.one(id); s.End != nil || s.State != registry.Dead || s.Presumed {
 			t.Errorf("%s while the agent was stopped: %s (%s), end %v; want dead, without a time", what, s.State, s.Reason, s.End)
 		}
