@@ -103,21 +103,16 @@ func (q *Query) selects(p *Process) bool {
 // mentions reports whether one of the texts of p contains text, which must be in lower
 // case.
 func (p *Process) mentions(text string) bool {
-	contains := func(t string) bool { return strings.Contains(strings.ToLower(t), text) }
-	if contains(p.Name) || contains(p.Host) || contains(p.GPID.String()) || contains(p.Version) || contains(p.Value) || len(text) == 36 && text == p.InstanceID() {
-		return true
+	texts := []string{p.Name, p.Host, p.GPID.String(), p.Version, p.Value}
+	for name, value := range p.Labels {
+		texts = append(texts, name+"="+value)
 	}
 	if name, _, ok := strings.Cut(text, "="); ok {
-		if value, ok := p.Attribute(name); ok && contains(name+"="+value) {
-			return true
+		if value, ok := p.Attribute(name); ok {
+			texts = append(texts, name+"="+value)
 		}
 	}
-	for name, value := range p.Labels {
-		if contains(name + "=" + value) {
-			return true
-		}
-	}
-	return false
+	return len(text) == 36 && text == p.InstanceID() || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), text) })
 }
 
 // List returns a page of the processes that q selects.

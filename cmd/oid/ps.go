@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -149,21 +148,8 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	if err != nil || empty {
 		return err
 	}
-	std.warn("no process matches; to list all recorded processes, run: oid ps --all")
-	if len(q.Labels) == 0 {
-		return nil
-	}
-	known := map[string]bool{"host.name": true, "service.instance.id": true, "service.name": true, "service.version": true}
-	for p, err := range r.All(ctx, registry.Query{}) {
-		if err != nil {
-			return err
-		}
-		for label := range p.Labels {
-			known[label] = true
-		}
-	}
-	all := slices.Sorted(maps.Keys(known))
-	std.warn("processes have these labels: %s", strings.Join(all[:min(len(all), 100)], ", "))
+	labels := map[bool]string{true: " --json"}[len(q.Labels) > 0] // JSON has the labels
+	std.warn("no process matches; to list all recorded processes, run: oid ps --all%s", labels)
 	return nil
 }
 

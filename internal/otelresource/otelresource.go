@@ -219,27 +219,23 @@ func (r *Reader) publication(root string) ([]byte, error) {
 	}
 	defer memory.Close()
 	var header, after [32]byte
-	for range 3 {
-		if _, err := memory.ReadAt(header[:], r.address); err != nil {
-			return nil, err
-		}
-		size, published := binary.LittleEndian.Uint32(header[12:]), binary.LittleEndian.Uint64(header[16:])
-		switch {
-		case string(header[:8]) != "OTEL_CTX" || binary.LittleEndian.Uint32(header[8:]) != 2 || size > maxPayload:
-			return nil, fmt.Errorf("OTEL_CTX is left out: want a header of version 2 and up to %d bytes", maxPayload)
-		case published == 0:
-			continue
-		case published == r.published:
-			return nil, nil
-		}
-		payload := make([]byte, size)
-		_, err := memory.ReadAt(payload, int64(binary.LittleEndian.Uint64(header[24:])))
-		if _, again := memory.ReadAt(after[:], r.address); again == nil && after == header {
-			r.published = published
-			return payload, err
-		}
+	if _, err := memory.ReadAt(header[:], r.address); err != nil {
+		return nil, err
 	}
-	return nil, nil // the process writes; the next call reads it
+	size, published := binary.LittleEndian.Uint32(header[12:]), binary.LittleEndian.Uint64(header[16:])
+	switch {
+	case string(header[:8]) != "OTEL_CTX" || binary.LittleEndian.Uint32(header[8:]) != 2 || size > maxPayload:
+		return nil, fmt.Errorf("OTEL_CTX is left out: want a header of version 2 and up to %d bytes", maxPayload)
+	case published == 0 || published == r.published:
+		return nil, nil
+	}
+	payload := make([]byte, size)
+	_, err = memory.ReadAt(payload, int64(binary.LittleEndian.Uint64(header[24:])))
+	if _, again := memory.ReadAt(after[:], r.address); again != nil || after != header {
+		return nil, nil // the process writes; the next call reads it
+	}
+	r.published = published
+	return payload, err
 }
 
 // with returns d completed by attributes: what d has counts. If there are more than MaxLabels
