@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -127,4 +128,16 @@ func TestSaid(t *testing.T) {
 	}
 	defer finish(t, m)
 	check(m.Process(), "till", "1.4.2", map[string]string{"k8s.pod.name": "mine", "team": "orders", "k8s.node.name": "n"})
+}
+
+// A process that has removed its name still has one: a server refuses processes without.
+func TestProcessWithoutName(t *testing.T) {
+	child := exec.Command("sh", "-c", `printf '\0' >/proc/$$/comm; echo; read -r _`)
+	in, out := testenv.Must(child.StdinPipe())(t), testenv.Must(child.StdoutPipe())(t)
+	testenv.NoError(t, child.Start())
+	t.Cleanup(func() { in.Close(); _ = child.Wait() })
+	testenv.Must(out.Read(make([]byte, 1)))(t)
+	if p, err := registry.Describe(&registry.AdoptOptions{PID: child.Process.Pid}); err != nil || p.Name != "?" {
+		t.Errorf("described as %q, %v", p.Name, err)
+	}
 }

@@ -113,7 +113,7 @@ func Describe(o *AdoptOptions) (Process, error) {
 		if err != nil {
 			return Process{}, fmt.Errorf("registry: adopt process %d: read its name: %w", o.PID, err)
 		}
-		o.Name = printable(strings.TrimSuffix(string(comm), "\n"))
+		o.Name = cmp.Or(printable(strings.TrimSuffix(string(comm), "\n")), "?") // a process may remove its name
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
 	program, _ := kernel.Program()                                   // likewise
