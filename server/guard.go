@@ -25,6 +25,7 @@ var everyAnswer = map[string][]string{
 	"X-Content-Type-Options":       {"nosniff"},
 	"Referrer-Policy":              {"no-referrer"},
 	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Cache-Control":                {"no-store"}, // unless the answer has another; a cache in front may keep even a 404
 }
 
 // ServeHTTP answers one request. [Server.Serve] calls it. A program may instead use a

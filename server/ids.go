@@ -132,7 +132,6 @@ func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	h := w.Header()
 	h.Set("Content-Type", f.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(c.out)))
-	h.Set("Cache-Control", "no-store")
 	if _, err := w.Write(c.out); err == nil { // otherwise the client has disconnected
 		s.metrics.created.Add(float64(n))
 	}

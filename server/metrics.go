@@ -62,7 +62,6 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 
 func say(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, text+"\n") // the client may have disconnected
 }

@@ -63,7 +63,6 @@ func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 	}()
 	_ = html.Render(b) // to memory, without errors
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len())) // saves a system call
 	w.WriteHeader(code)
 	_, _ = w.Write(b.Bytes()) // the client may have disconnected

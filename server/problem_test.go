@@ -74,7 +74,9 @@ func TestProblemsHaveTypes(t *testing.T) {
 			}
 		}
 	}
-	if got := r.get(t, "/v1/ids/507f1f77bcf86cd799439011").header.Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control of an inspection: %q", got)
+	for _, path := range []string{"/v1/ids/507f1f77bcf86cd799439011", "/v1/ids/no", "/v1/no", "/v1/members/0123456789abcdef", "/no", "/readyz", "/healthz"} {
+		if got := r.get(t, path).header["Cache-Control"]; len(got) != 1 || got[0] != "no-store" {
+			t.Errorf("Cache-Control of %s: %q", path, got)
+		}
 	}
 }
