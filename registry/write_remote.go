@@ -137,7 +137,7 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 // returns an error if before is another process or has ended.
 func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, error) {
 	switch {
-	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.EvidenceID != p.EvidenceID:
+	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.adopted() != p.adopted() || p.adopted() && before.Value != p.Value:
 		return Process{}, fmt.Errorf("%w: %v, named %q, on host %q", ErrKey, before.GPID, before.Name, before.Host)
 	case before.End != nil:
 		return Process{}, fmt.Errorf("%w: %v", ErrEnded, before.GPID)

@@ -22,7 +22,7 @@ import (
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters, which makes it safe to send the registration again after a lost response. Registrations with the same key make one member and get the same answer. If pid, address, started, name, host or the first evidence id differs, the status is 409; all other fields keep the values that were sent first. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters, which makes it safe to send the registration again after a lost response. Registrations with the same key make one member and get the same answer. If pid, address, started, name, host or the process value of the first evidence id differs, the status is 409; all other fields keep the values that were sent first. Default: each request makes a member."`
 	Body wire.Registration
 	from netip.Addr // where the request comes from; the zero Addr for a Unix socket
 }

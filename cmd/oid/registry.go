@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/backoff"
 	"github.com/oidkit/oid/internal/classic"
@@ -34,12 +32,10 @@ func (f *storeFlag) oneHost() bool {
 	return err == nil && e.oneHost
 }
 
-// A tracer waits at most patience for the store before it goes on without the process of an id,
-// and probeWait while the store fails. It gives up a request after askFor.
+// A tracer gives up the trace of an id after patience, and other requests after askFor.
 const (
-	patience  = 2 * time.Second
-	probeWait = 200 * time.Millisecond
-	askFor    = 10 * time.Second
+	patience = 2 * time.Second
+	askFor   = 10 * time.Second
 )
 
 // tracer finds the processes of ids for commands that show them beside other things. While the
@@ -52,8 +48,7 @@ type tracer struct {
 	where *storeFlag
 
 	mu       sync.Mutex
-	calls    singleflight.Group // so that one request runs at a time
-	again    time.Time          // when to ask again; zero if the store answered the last request
+	again    time.Time // when to ask again; zero if the store answered the last request
 	pause    backoff.Backoff
 	reported bool  // whether the present failure was reported
 	failed   error // errReported after a failure was reported
@@ -99,30 +94,22 @@ func (t *tracer) trace(ctx context.Context, std streams, id objectid.ID) *regist
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for !time.Now().Before(t.again) {
-		wait := patience
-		if !t.again.IsZero() {
-			wait = probeWait
-		}
-		asked := t.calls.DoChan("", func() (any, error) {
-			ctx, stop := context.WithTimeout(ctx, askFor)
-			defer stop()
-			return t.Trace(ctx, id)
-		})
-		select {
-		case answer := <-asked:
-			t.learn(ctx, std, answer.Err)
-			if found := answer.Val.(registry.Trace); answer.Err != nil { // open the store again: its file may be another one by now
-				go t.store.Close()
-				t.use(store.OpenLater(t.where.openToRead))
-			} else if found.ID == id { // and not the answer to an earlier request
-				return &found
-			}
-		case <-time.After(wait):
-			t.learn(ctx, std, fmt.Errorf("the store has not answered for %v", wait))
-		}
+	if time.Now().Before(t.again) {
+		return nil
 	}
-	return nil
+	asked, stop := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the store has not answered for %v", patience))
+	defer stop()
+	found, err := t.Trace(asked, id)
+	if err != nil && asked.Err() != nil {
+		err = context.Cause(asked)
+	} else if err != nil { // open the store again: its file may be another one by now
+		go t.store.Close()
+		t.use(store.OpenLater(t.where.openToRead))
+	}
+	if t.learn(ctx, std, err); err != nil {
+		return nil
+	}
+	return &found
 }
 
 // learn reports a failure of the store and its end, and plans the next request.
@@ -163,8 +150,9 @@ func (t *tracer) deploys(ctx context.Context, std streams, ids []objectid.ID, fr
 	return out
 }
 
-// traceAgain returns the trace of id and the deploy of the process. If the input may grow, as a log that is followed, and the
-// store is away, traceAgain reports that and asks again, so that no id is left out.
+// traceAgain returns the trace of id with the deploy of the process. The input may grow if it is a
+// log that is followed: then traceAgain reports that the store is away, and asks again, so that no
+// id is left out.
 func traceAgain(ctx context.Context, std streams, tracer *registry.Tracer, id objectid.ID, mayGrow bool) (registry.Trace, error) {
 	for pause := (backoff.Backoff{First: time.Second, Max: time.Minute}); ; {
 		found, err := tracer.Trace(ctx, id)

@@ -115,9 +115,9 @@ func sinkError(err error) error {
 	switch {
 	case errors.Is(err, registry.ErrCollision):
 		return nil
-	case errors.Is(err, registry.ErrEvidence), errors.Is(err, registry.ErrDescription), errors.Is(err, gpid.ErrInvalid), errors.Is(err, registry.ErrSelfManaged), errors.Is(err, registry.ErrKey):
+	case errors.Is(err, registry.ErrEvidence), errors.Is(err, registry.ErrDescription), errors.Is(err, gpid.ErrInvalid), errors.Is(err, registry.ErrSelfManaged):
 		return fmt.Errorf("%w: %w", ErrRefused, err)
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, registry.ErrEnded):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, registry.ErrEnded), errors.Is(err, registry.ErrKey):
 		return fmt.Errorf("%w: %w", ErrForgotten, err)
 	}
 	return err

@@ -137,6 +137,20 @@ func TestRestart(t *testing.T) {
 	if d, _ := stays.join("name=other"); h.one(d).Member != before.Member || h.one(d).Name != "stays" {
 		t.Errorf("after it has connected again: %+v", h.one(d))
 	}
+	h.agent.signal(syscall.SIGKILL)
+	if err := os.Remove(h.socket + ".state"); err != nil {
+		t.Fatal(err)
+	}
+	h.startAgent()
+	for id, p := range map[objectid.ID]*program{a: stays, c: last} {
+		p.do("connect " + h.socket)
+		next := id // of the same driver
+		next[11]++
+		before := h.one(id)
+		if said := p.do(fmt.Sprintf("say oid1 %v name=%s", next, before.Name)); !strings.HasPrefix(said, "ok "+string(before.Key())) {
+			t.Errorf("recorded twice after the state file was lost: %q", said)
+		}
+	}
 	for id, p := range map[objectid.ID]*program{a: stays, c: last} {
 		at := time.Now()
 		p.signal(syscall.SIGKILL)

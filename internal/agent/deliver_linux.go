@@ -86,8 +86,6 @@ func (a *agent) due(now time.Time) (due []*process) {
 		a.expire(c, now)
 	}
 	a.counts.processes.Set(float64(len(a.processes)))
-	a.counts.connections.Set(float64(len(a.conns)))
-	a.counts.waiting.Set(float64(len(a.queue)))
 	a.mendSocket()
 	a.repair()
 	return due
@@ -170,7 +168,6 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 		for i, m := range batch {
 			switch err := sinkError(errs[i]); {
 			case err == nil:
-				a.counts.recorded.WithLabelValues("heartbeat").Inc()
 				if m.p.queued--; m.p.news != nil && m.p.news == beats[i].Description {
 					m.p.update()
 					a.save(m.p)
@@ -256,18 +253,17 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	err = sinkError(err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if errors.Is(err, ErrRefused) && p.Member != "" && !ends { // the process is recorded
+	refused := errors.Is(err, ErrRefused)
+	if refused {
 		a.refused(q.Kernel.PID, q.user, sinkRefused, err)
-		p.Claims = slices.Delete(p.Claims, p.Recorded, q.Recorded)
-		a.release(p, err)
-		q.Recorded, err = p.Recorded, nil
 	}
 	switch {
-	case errors.Is(err, ErrRefused):
-		a.refused(q.Kernel.PID, q.user, sinkRefused, err)
+	case refused && p.Member != "" && !ends: // the process is recorded, without these ids
+		p.Claims = slices.Delete(p.Claims, p.Recorded, q.Recorded)
+		a.release(p, err)
+		a.changed(p)
+	case refused, ends && (err == nil || errors.Is(err, ErrForgotten)): // its end may have been recorded just before an earlier agent was killed
 		a.finish(p, err)
-	case errors.Is(err, ErrForgotten) && ends: // perhaps because its end was recorded just before an earlier agent was killed
-		a.finish(p, nil)
 	case errors.Is(err, ErrForgotten):
 		if !p.Ended.IsZero() {
 			p.Claims = p.Claims[p.Recorded:] // the others are recorded; without them each attempt records one more
@@ -275,15 +271,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 		a.forget(p)
 	case err != nil:
 		return err
-	case ends:
-		if q.Reason != "" {
-			a.counts.recorded.WithLabelValues("end").Inc()
-		}
-		a.finish(p, nil)
 	default:
-		if p.Member == "" {
-			a.counts.recorded.WithLabelValues("process").Inc()
-		}
 		p.Member, p.Recorded = q.Member, q.Recorded
 		if p.recorded() {
 			a.release(p, nil)

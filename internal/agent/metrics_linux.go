@@ -7,9 +7,9 @@ import (
 
 // counts are the metrics of an agent.
 type counts struct {
-	refused, recorded               *prometheus.CounterVec
-	processes, connections, waiting prometheus.Gauge // set by due
-	failing                         *prometheus.GaugeVec
+	refused   *prometheus.CounterVec
+	processes prometheus.Gauge // set by due
+	failing   *prometheus.GaugeVec
 }
 
 // addMetrics adds the metrics of the agent to Options.Metrics.
@@ -17,10 +17,7 @@ func (a *agent) addMetrics() {
 	f := promauto.With(a.Metrics)
 	a.counts = counts{
 		f.NewCounterVec(prometheus.CounterOpts{Name: "oid_agent_refused_total", Help: "Lines and connections that were refused, by reason."}, []string{"reason"}),
-		f.NewCounterVec(prometheus.CounterOpts{Name: "oid_agent_recorded_total", Help: "Processes, heartbeats and ends that were recorded."}, []string{"what"}),
 		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_processes", Help: "Processes that run, and those whose end is to be recorded."}),
-		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_connections", Help: "Open connections of programs."}),
-		f.NewGauge(prometheus.GaugeOpts{Name: "oid_agent_heartbeats_waiting", Help: "Heartbeats that are to be recorded."}),
 		f.NewGaugeVec(prometheus.GaugeOpts{Name: "oid_agent_failing", Help: "1 while the store, the socket or the state file fails, otherwise 0."}, []string{"part"}),
 	}
 	for _, r := range Reasons { // so that a series begins with 0

@@ -319,7 +319,7 @@ func TestSinkErrors(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
 	for err, want := range map[error]error{
-		registry.ErrCollision: nil, registry.ErrEvidence: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrRefused,
+		registry.ErrCollision: nil, registry.ErrEvidence: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrForgotten,
 		store.ErrNotFound: ErrForgotten, registry.ErrEnded: ErrForgotten, ErrRefused: ErrRefused, ErrForgotten: ErrForgotten, other: other,
 	} {
 		if got := sinkError(fmt.Errorf("it says: %w", err)); !errors.Is(got, want) || want == nil && got != nil {

@@ -40,6 +40,8 @@ func TestLogOfRefusals(t *testing.T) {
 	lines(5, "in this hour than are logged singly") // at 1,024, 2,048, 4,096, 8,192 and 16,384
 	lines(1, "user=1 count=16384")
 	a.refused(8, 2, badLine, err)
+	a.refused(8, 2, attributes, err)
+	lines(1, `msg="a program is recorded, but what it says of itself by OpenTelemetry cannot be read" reason=attributes pid=8`)
 	lines(1, "reason=line pid=8 user=2")
 	if len(a.logged) > maxLogged+10 {
 		t.Errorf("%d refusals are remembered", len(a.logged))

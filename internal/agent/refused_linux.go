@@ -25,7 +25,11 @@ func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 	switch n := a.logged[all]; {
 	case n < maxLogged:
 		a.logged[one]++
-		a.Log.Warn("what a program says is not recorded", "reason", reason, "pid", pid, "user", user, "error", err)
+		what := "what a program says is not recorded"
+		if reason == attributes {
+			what = "a program is recorded, but what it says of itself by OpenTelemetry cannot be read"
+		}
+		a.Log.Warn(what, "reason", reason, "pid", pid, "user", user, "error", err)
 	case n&(n-1) == 0: // at 1,024, 2,048 and so on
 		a.Log.Warn("more refusals of a user in this hour than are logged singly", "user", user, "count", n)
 	}
