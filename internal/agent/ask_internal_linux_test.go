@@ -14,7 +14,7 @@ func TestAskedInTurn(t *testing.T) {
 	t.Parallel()
 	a := &agent{}
 	ask := func(user uint32) bool {
-		said, err := a.ask(&process{user: user, reader: otelresource.Reader{PID: os.Getpid()}})
+		said, err := a.ask(&process{user: user, reader: &otelresource.Reader{PID: os.Getpid()}})
 		check(t, err)
 		return said != nil
 	}

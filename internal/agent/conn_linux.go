@@ -248,7 +248,6 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if p == nil || !p.is(&shown, adopted[0].Value) {
 		p = &process{user: c.user, GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptionsOf(&shown)}
 		p.Given = otelresource.Description{Name: l.Name, Version: l.Version}
-		p.reader = otelresource.Reader{PID: c.pid, Given: p.Given}
 		// An agent that has lost its file finds the member that it has registered before.
 		p.Key = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, p.Kernel, p.Program, p.GPID, adopted[0].Value)))
 		if err := a.enter(p, c, l.ID); err != nil {

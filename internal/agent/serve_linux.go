@@ -187,7 +187,7 @@ type process struct {
 
 	Given otelresource.Description `json:"given"` // what its line says
 
-	reader  otelresource.Reader
+	reader  *otelresource.Reader  // only one goroutine at a time uses it, without a.mu
 	news    *registry.Description // what it says of itself now, if that is not recorded
 	pidfd   int
 	user    uint32    // the user of the process when it connected; 0 if it is not known
@@ -230,7 +230,7 @@ func (a *agent) follow(p *process, fd int) error {
 		unix.Close(fd)
 		return err
 	}
-	p.pidfd = fd
+	p.pidfd, p.reader = fd, &otelresource.Reader{PID: p.Kernel.PID, Given: p.Given}
 	a.pidfds[fd], a.latest[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/gpid"
-	"github.com/oidkit/oid/internal/otelresource"
 )
 
 // state is the file of the processes of an agent. Each time a process changes, the agent
@@ -125,7 +124,6 @@ func (a *agent) load() error {
 		}
 		gone := p.Kernel.Boot != here.Boot
 		if p.Ended.IsZero() && !gone {
-			p.reader = otelresource.Reader{PID: p.Kernel.PID, Given: p.Given}
 			fd, err := unix.PidfdOpen(p.Kernel.PID, 0)
 			if err == nil {
 				err = a.follow(p, fd)
