@@ -60,7 +60,7 @@ func TestLinksOfTheAPI(t *testing.T) {
 }
 
 // killed records in the store of a file that a pod was killed at a time, after ten minutes with a
-// heartbeat every ten seconds.
+// heartbeat every ten seconds, and that an agent saw it end.
 func killed(t *testing.T, file string, at time.Time) registry.Process {
 	t.Helper()
 	s, err := sqlitestore.Open(t.Context(), file, nil)
@@ -82,6 +82,10 @@ func killed(t *testing.T, file string, at time.Time) registry.Process {
 		load := registry.Load{CPU: time.Duration(i) * 4 * time.Second, RSS: int64(200+i*i%37) << 20, Heap: registry.Unmeasured, Files: 40, Threads: 8, Goroutines: registry.Unmeasured}
 		_, err = r.Heartbeat(t.Context(), &registry.RemoteHeartbeat{Member: p.Key(), Load: load, Clock: now})
 		now = now.Add(10 * time.Second)
+	}
+	now = at
+	if err == nil {
+		p, err = r.End(t.Context(), p.Key(), "process ended", 0)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,7 @@ func TestOnCallInTheBrowser(t *testing.T) {
 		b.screenshot("on-call-" + l.name)
 	}
 	text := strings.Join(strings.Fields(eval[string](b, `document.querySelector('.says').innerText`)), " ")
-	for _, want := range []string{"shop 1.4.2 on node-3", "certain", "1 day ago", "deployment shop", "pod shop-7d4b9cf6d5-x2xkp", "namespace prod", "node node-3", "environment production", "memory 2", "0.4 processors"} {
+	for _, want := range []string{"shop 1.4.2 on node-3", "certain", "1 day ago", "deployment shop", "pod shop-7d4b9cf6d5-x2xkp", "namespace prod", "node node-3", "environment production", "memory 2", "0.4 processors", "ended " + died.UTC().Format("2006-01-02 15:04:05") + " UTC process ended"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q: %s", want, text)
 		}

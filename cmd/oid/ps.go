@@ -148,6 +148,20 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	if err != nil || empty {
 		return err
 	}
+	if !l.all && l.state == "" && l.at == "" {
+		q.States = nil
+		gone := int64(0)
+		for _, err := range r.All(ctx, q) {
+			if err != nil {
+				return err
+			}
+			gone++
+		}
+		if gone > 0 {
+			std.warn("no matching process is alive or late; to list %s, add --all", phrase.Count(gone, "dead or ended process", "dead or ended processes"))
+			return nil
+		}
+	}
 	labels := map[bool]string{true: " --json"}[len(q.Labels) > 0] // JSON has the labels
 	std.warn("no process matches; to list all recorded processes, run: oid ps --all%s", labels)
 	return nil

@@ -32,11 +32,15 @@ Verdicts:
              of them had it when the id was created
   collision  several recorded processes may have created the id
 
-With --link the command prints links to other programs, such as logs=https://logs.example/?pod=
-{k8s.pod.name}&from={from:ms}&to={to:ms}. A placeholder is an attribute or a label by which the
-process describes itself; id, gpid or pid; or a time: {time} is that of the id, {from} and {to} are
-five minutes before and after it, {time-1h} an hour before; with :s, :ms, :us or :ns they are
-numbers of these units since 1970. If a value is not known, the command prints what is missing.
+With --link the command prints links to other programs, such as to the logs of the pod:
+
+  --link 'logs=https://logs.example/?pod={k8s.pod.name}&from={from:ms}&to={to:ms}'
+
+A placeholder is the name of an attribute or of a label by which the process describes
+itself; or id, gpid or pid; or a time. {time} is the creation time, {from} and {to} are
+five minutes before and after it, and {time-1h} is an hour before it. With :s, :ms, :us
+or :ns a time is the number of these units since 1970. If a value is not known, the
+command prints what is missing.
 
 Exit code 1 means that part of the input is not an ObjectId; the command still shows
 all ObjectIds.`

@@ -211,7 +211,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 			return h.Span(soften(f.Word+" "), g.Text(phrase.Shown(f.Value)))
 		})))),
 		g.Iff(t.Deploy != nil, func() g.Node { return says("Version", "", g.Text(phrase.Shown(t.Deploy.Text))) }),
-		says("Its state", "", state(p.State), soften(" "+p.Reason)),
+		says("Its state", "", state(p.State), g.Iff(p.End != nil, func() g.Node { return g.Group{g.Text(" "), timeNode(p.End.Time)} }), soften(" "+p.Reason)),
 		says("Load then", "", loadThen(in)),
 		linksNode(t.Links),
 	}
