@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -181,6 +182,9 @@ func (a *agentCommand) check(cmd *cobra.Command) error {
 	sink := toServer{client.Client{URL: a.server, Retries: -1}, a.tokenFile}
 	if a.tokenFile != "" {
 		tokens, err := readTokens(a.tokenFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; write a token of the server to this file", err)
+		}
 		if err != nil {
 			return err
 		}

@@ -459,3 +459,26 @@ func TestAgentRotatedToken(t *testing.T) {
 		}
 	}
 }
+
+// An agent ends in order if its store has never answered. If it has no token, it says where the
+// token belongs; one that was made up would be of no use.
+func TestAgentWithoutStore(t *testing.T) {
+	t.Parallel()
+	folder, log := t.TempDir(), &agentLog{}
+	agent := exec.Command("oid", "agent", "--listen", folder+"/s", "--store", "postgres://127.0.0.1:1/oid")
+	agent.Stderr = log
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log.waits(t, 1, "listens on")
+	joined(t, folder+"/s")
+	log.waits(t, 1, "processes cannot be recorded now")
+	_ = agent.Process.Signal(syscall.SIGTERM)
+	if err := agent.Wait(); err != nil {
+		t.Errorf("the agent ended with %v: %s", err, log.text.String())
+	}
+	said, err := exec.Command("oid", "agent", "--listen", folder+"/s", "--server", "http://127.0.0.1:1", "--token-file", folder+"/none").CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "/none: no such file or directory; write a token of the server to this file") {
+		t.Errorf("without its token the agent says %q, %v", said, err)
+	}
+}

@@ -140,7 +140,11 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	}
 	o := &v.options
 	if v.tokenFile != "" {
-		if o.Tokens, err = readTokens(v.tokenFile); err != nil {
+		o.Tokens, err = readTokens(v.tokenFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; make one with \"(umask 077; openssl rand -hex 16 > %s)\"", err, v.tokenFile)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -254,10 +258,7 @@ func readSecret(path string) ([]byte, error) {
 // token, or a line "NAME all|read TOKEN" for each.
 func readTokens(path string) ([]server.Token, error) {
 	data, err := readSecret(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read the token: %w; make one with \"(umask 077; openssl rand -hex 16 > %s)\"", err, path)
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("read the token: %w", err)
 	}
 	var all []server.Token

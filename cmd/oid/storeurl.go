@@ -168,7 +168,10 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 		if errors.Is(err, store.ErrURL) {
 			err = usageError{err}
 		}
-		return s, err
+		if err != nil {
+			return nil, err // without the nil pointer in s
+		}
+		return s, nil
 	}
 	path, err := defaultStore()
 	if err != nil {

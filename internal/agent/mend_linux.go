@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,14 +27,20 @@ var parts = [...]struct{ name, fails, works string }{
 	theState:  {"state", "the state file is not complete; the agent keeps trying to write it", "the state file is complete again"},
 }
 
+// reasonTime is how long a failing part is silent before it logs that it fails for another
+// reason: reasons may alternate.
+const reasonTime = 30 * time.Second
+
 // report says that a part fails with err or, if err is nil, that it works. It logs when a
-// part begins to fail, and when it works again.
+// part begins to fail, when it fails for another reason, and when it works again.
 func (a *agent) report(p part, err error) {
+	said := &a.said[p]
 	switch gauge := a.counts.failing.WithLabelValues(parts[p].name); {
 	case err == nil && a.failing[p]:
 		a.Log.Info(parts[p].works)
 		gauge.Set(0)
-	case err != nil && !a.failing[p]:
+	case err != nil && (!a.failing[p] || said.reason != err.Error() && time.Since(said.at) >= reasonTime):
+		said.reason, said.at = err.Error(), time.Now()
 		a.Log.Warn(parts[p].fails, "error", err)
 		gauge.Set(1)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -382,6 +383,36 @@ func (hanging) Register(ctx context.Context, _ gpid.GPID, _ []objectid.ID, _ obj
 func (hanging) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error {
 	<-ctx.Done()
 	return slices.Repeat([]error{ctx.Err()}, len(beats))
+}
+
+// Who replaces a token while the server is restarted reads in the log that the server refuses the
+// old one, not only that the server did not answer. Reasons that alternate do not fill the log.
+func TestReasonChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := listening(t, 100)
+		var log strings.Builder
+		a.Log = slog.New(slog.NewTextHandler(&log, nil))
+		fails := func(reason string, n int) {
+			t.Helper()
+			for range n {
+				a.report(theSink, errors.New(reason))
+				time.Sleep(time.Second)
+			}
+		}
+		fails("refused", 40)
+		fails("401", 5)
+		for range 30 {
+			fails("refused", 1)
+			fails("502", 1)
+		}
+		a.report(theSink, nil)
+		fails("502", 1)
+		got := []int{strings.Count(log.String(), "error=refused"), strings.Count(log.String(), "error=401"), strings.Count(log.String(), "error=502")}
+		if got[0]+got[2] < 3 || got[0]+got[2] > 4 || got[0] < 1 || got[1] != 1 || got[2] < 1 {
+			t.Errorf("the log has refused, 401 and 502 %v times:\n%s", got, log.String())
+		}
+	})
 }
 
 // A sink that does not answer is away.

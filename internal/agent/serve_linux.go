@@ -48,8 +48,12 @@ type agent struct {
 	clearAt   time.Time      // when logged is cleared
 	counts    counts
 	failing   [len(parts)]bool
-	looked    time.Duration // when look was last called, as the time since boot, or 0
-	accepted  time.Duration // when no connection waited to be accepted, likewise
+	said      [len(parts)]struct { // what was logged last
+		reason string
+		at     time.Time
+	}
+	looked   time.Duration // when look was last called, as the time since boot, or 0
+	accepted time.Duration // when no connection waited to be accepted, likewise
 }
 
 // Serve runs an agent on the socket l until ctx is done, and then returns nil. It closes l.

@@ -219,7 +219,7 @@ var (
 	ErrHost     = errors.New("this server answers requests for localhost only; to reach it by another name, start it with --base-url and --token-file")
 	ErrLongBody = errors.New("the request is larger than this server accepts; send less at once, or use the command \"oid\", which has no limit")
 	ErrMemory   = errors.New("the server has no memory left for this request; try again in a moment, or send less at once")
-	ErrNoToken  = errors.New("the server requires a token; send the header Authorization: Bearer TOKEN")
+	ErrNoToken  = errors.New("the request has no token, or one that the server does not know; send the header Authorization: Bearer TOKEN")
 	ErrOrigin   = errors.New("the request comes from a page of another origin")
 	ErrProxied  = errors.New("this server has no token: start it with --token-file, and with --base-url and --trusted-proxy for the proxy")
 	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, each once except label, separated by &, and two hexadecimal digits after each %")
