@@ -89,11 +89,12 @@ type inspection struct {
 
 // inspected is the output for some ids.
 type inspected struct {
-	out bytes.Buffer
+	out []byte
 	err bytes.Buffer
 	bad bool // an error was reported
 
 	buffer inspect.Buffer
+	json   towire.Inspections
 }
 
 // run shows the ids in args and reports text that is not an id.
@@ -115,10 +116,10 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 	err := inOrder(ctx, runtime.GOMAXPROCS(0), feed, func(ids []pastedID) *inspected { return i.inspect(ctx, ids) }, func(of *inspected) error {
 		bad = bad || of.bad
 		_, err := of.err.WriteTo(i.std.err)
-		if of.out.Len() == 0 {
+		if len(of.out) == 0 {
 			return err
 		}
-		_, outErr := i.std.out.Write(of.out.Bytes()[skip:])
+		_, outErr := i.std.out.Write(of.out[skip:])
 		skip = 0
 		inspections.Put(of)
 		return errors.Join(err, outErr)
@@ -141,7 +142,7 @@ var inspections = sync.Pool{New: func() any { return new(inspected) }}
 func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	out := inspections.Get().(*inspected)
 	out.bad = false
-	out.out.Reset()
+	b := out.out[:0]
 	std, now := streams{err: &out.err}, i.zone.now()
 	options := inspect.Options{Now: func() time.Time { return now }, Buffer: &out.buffer}
 	text := inspectionText{now: now}
@@ -166,15 +167,16 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 		}
 		if i.asJSON {
 			place := wire.Found{Source: found.source, Line: found.Line, Text: found.Text, Before: found.Before, After: found.After}
-			line := towire.Inspection(report)
-			if line.Found = &place; trace != nil {
-				line.Trace = new(towire.Trace(*trace))
+			var process *wire.Trace
+			if trace != nil {
+				process = new(towire.Trace(*trace))
 			}
-			_ = i.asJSON.emit(&out.out, line, nil) // memory takes all that can be encoded
+			b = out.json.Append(b, report, place, process)
 		} else {
-			out.out.Write(text.append(append(out.out.AvailableBuffer(), '\n'), report, trace))
+			b = text.append(append(b, '\n'), report, trace)
 		}
 	}
+	out.out = b
 	return out
 }
 
@@ -183,7 +185,7 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 type inspectionText struct {
 	now     time.Time // in the zone of the text
 	created phrase.Memo[time.Time]
-	heads   phrase.Memo[[4]string] // verdict, format, variant and reason
+	heads   phrase.Memo[towire.Head]
 }
 
 func (in *inspectionText) append(b []byte, report inspect.Report, trace *registry.Trace) []byte {
@@ -204,10 +206,7 @@ func (in *inspectionText) append(b []byte, report inspect.Report, trace *registr
 	}
 	for i := range report.Readings {
 		r := &report.Readings[i]
-		head := [4]string{string(r.Verdict), string(r.Format), r.Variant, r.Reason}
-		b = in.heads.Append(b, len(r.Reason), head, func(b []byte, h [4]string) []byte {
-			return fmt.Appendf(b, "  %-9s %s: %s\n            ", h[0], strings.TrimSpace(h[1]+" "+h[2]), phrase.Shown(h[3]))
-		})
+		b = in.heads.Append(b, len(r.Reason), towire.HeadOf(r), appendHead)
 		b = append(appendFields(b, r.Fields), '\n')
 		if r.Time != nil && report.Time != nil && !r.Time.Equal(*report.Time) {
 			b = r.Time.In(in.now.Location()).AppendFormat(append(b, "            created "...), time.RFC3339Nano)
@@ -215,6 +214,11 @@ func (in *inspectionText) append(b []byte, report inspect.Report, trace *registr
 		}
 	}
 	return b
+}
+
+func appendHead(b []byte, h towire.Head) []byte {
+	name := strings.TrimSpace(string(h.Format) + " " + h.Variant)
+	return fmt.Appendf(b, "  %-9s %s: %s\n            ", h.Verdict, name, phrase.Shown(h.Reason))
 }
 
 func appendFields(b []byte, fields []inspect.Field) []byte {
