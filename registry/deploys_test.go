@@ -120,6 +120,9 @@ func TestDeployOfAnID(t *testing.T) {
 		d.end(second)
 		time.Sleep(time.Hour)
 		d.want(back, earlier, time.Hour)
+		if got := d.ofID(before(idOf(d, old.Block), 2*time.Hour)); kindOf(got) != firstVersion {
+			d.Errorf("an id from before the version was deployed again has %+v", got)
+		}
 		if got := d.ofID(before(idOf(d, first.Block), 80*time.Minute)); got != nil {
 			d.Errorf("an id from before its process has %+v", got)
 		}
@@ -230,6 +233,7 @@ func TestDeploysAreRemembered(t *testing.T) {
 			d.Errorf("%d deploys after a minute", n)
 		}
 		d.start("3", "service.namespace=shop")
+		time.Sleep(time.Second / 2)
 		if n := count(); n != 3 {
 			d.Errorf("%d deploys at once", n)
 		}
