@@ -9,7 +9,8 @@ import (
 )
 
 // However many processes a user starts, and whatever they do to be slow to ask, the agent has
-// time for those of others.
+// time for those of others: asking costs four times as long as it takes, and a user may owe two
+// seconds.
 func TestAskedInTurn(t *testing.T) {
 	t.Parallel()
 	a := &agent{}
@@ -18,21 +19,24 @@ func TestAskedInTurn(t *testing.T) {
 		check(t, err)
 		return said != nil
 	}
-	var took time.Duration
-	left := 0
-	begun := time.Now()
-	for time.Since(begun) < 1500*time.Millisecond {
-		if before := time.Now(); ask(1) {
-			took += time.Since(before)
-		} else {
-			left++
-			time.Sleep(time.Millisecond)
+	const hour = time.Hour
+	for user, c := range map[uint32]struct {
+		owes  time.Duration
+		asked bool
+	}{1: {0, true}, 2: {-hour, true}, 3: {time.Second, true}, 4: {hour, false}} {
+		begun := time.Now()
+		a.asked.Store(user, begun.Add(c.owes))
+		asked := ask(user)
+		took := time.Since(begun)
+		until, _ := a.asked.Load(user)
+		switch paid := until.(time.Time).Sub(begun.Add(max(0, c.owes))); {
+		case asked != c.asked:
+			t.Errorf("a process of a user who owes %v: asked %v", c.owes, asked)
+		case asked && (paid <= 0 || paid > 5*took), !asked && paid != 0:
+			t.Errorf("a process of a user who owes %v: %v for %v", c.owes, paid, took)
 		}
 	}
-	if all := time.Since(begun); left == 0 || took < all/4 || took > time.Second/2+all/4+time.Second/4 { // the last one may have been slow
-		t.Errorf("asking took %v of %v, and %d were left out", took, all, left)
-	}
-	if !ask(2) {
-		t.Error("a process of another user is left out")
+	if !ask(5) {
+		t.Error("a user who has never been asked")
 	}
 }
