@@ -189,8 +189,8 @@ func TestAgentBorders(t *testing.T) {
 	testenv.WithoutRace(t)
 	all := realBorders(t)
 	seen := map[string]bool{}
-	for _, b := range testenv.Borders() { // TestBorders of the client has them all
-		if kind := fmt.Sprint(b.Status, b.Type); !seen[kind] {
+	for _, b := range testenv.Borders() { // TestBorders of the client has them all; by default, those that look like the server
+		if kind := fmt.Sprint(b.Status, b.Type); !seen[kind] && (strings.HasPrefix(b.Type, "application/problem+json") || testenv.Rounds(0, 1) > 0) {
 			seen[kind] = true
 			all = append(all, &border{name: b.Name, answer: &b})
 		}
@@ -233,11 +233,40 @@ func TestAgentBorders(t *testing.T) {
 	programs := newForker(t)
 	ends := programs.start("ends", sockets)
 	stays := programs.start("stays", sockets)
-	time.Sleep(2 * time.Second)
+	get := func(path string, to any) {
+		t.Helper()
+		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server+path, nil))(t)
+		r.Header.Set("Authorization", "Bearer "+token)
+		res := testenv.Must(http.DefaultClient.Do(r))(t)
+		defer res.Body.Close()
+		if err := json.NewDecoder(res.Body).Decode(to); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
+		}
+	}
+	testenv.Await(t, "all are recorded", func() error {
+		var list wire.Processes
+		if get("/v1/processes?limit=10000", &list); len(list.Processes) < 2*len(all) {
+			return fmt.Errorf("%d processes", len(list.Processes))
+		}
+		return nil
+	})
 	for _, b := range all {
 		b.down.Store(true)
 	}
-	time.Sleep(2 * time.Second)
+	// logs returns how many logs have the words. A busy machine may starve an agent.
+	logs := func(words string) (n int) {
+		for _, b := range all {
+			n += min(1, strings.Count(b.log.String(), words))
+		}
+		return n
+	}
+	const kept, starved = "they are kept and recorded later", "the agent did not run for a while"
+	testenv.Await(t, "the outage", func() error {
+		if n := logs(kept); n < len(all) {
+			return fmt.Errorf("%d of %d agents have seen it", n, len(all))
+		}
+		return nil
+	})
 	begins := programs.start("begins", sockets)
 	brief := programs.start("brief", sockets)
 	for i := range all {
@@ -249,20 +278,10 @@ func TestAgentBorders(t *testing.T) {
 			}
 		}
 	}
-	time.Sleep(3 * time.Second)
+	time.Sleep(2 * time.Second) // they try again
 	for i, b := range all {
 		b.down.Store(false)
 		begins[i].kill() // its end is recorded, too
-	}
-	get := func(path string, to any) {
-		t.Helper()
-		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server+path, nil))(t)
-		r.Header.Set("Authorization", "Bearer "+token)
-		res := testenv.Must(http.DefaultClient.Do(r))(t)
-		defer res.Body.Close()
-		if err := json.NewDecoder(res.Body).Decode(to); err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
-		}
 	}
 	byName := map[string][]wire.Process{}
 	testenv.Await(t, "all that happened is recorded", func() error {
@@ -276,7 +295,7 @@ func TestAgentBorders(t *testing.T) {
 				ended++
 			}
 		}
-		if ended < 3*len(all) || len(byName) < 4*len(all)+1 {
+		if ended < 3*(len(all)-logs(starved)) || len(byName) < 4*len(all)+1 {
 			return fmt.Errorf("%d ends and %d processes are recorded, want %d and %d", ended, len(byName), 3*len(all), 4*len(all)+1)
 		}
 		return nil
@@ -288,7 +307,7 @@ func TestAgentBorders(t *testing.T) {
 				t.Errorf("%s: %s is recorded %d times", b.name, p.name, len(as))
 				continue
 			}
-			if end := as[0].End; (end == nil) != p.killed.IsZero() || end != nil && (end.Time.Before(p.killed.Add(-10*time.Millisecond)) || end.Time.After(p.killed.Add(5*time.Second))) {
+			if end := as[0].End; (end == nil) != p.killed.IsZero() && (end != nil || !strings.Contains(b.log.String(), starved)) || end != nil && (end.Time.Before(p.killed.Add(-10*time.Millisecond)) || end.Time.After(p.killed.Add(5*time.Second))) {
 				t.Errorf("%s: %s was killed at %v, its end is recorded as %+v", b.name, p.name, p.killed, end)
 			}
 			var in wire.Inspection
@@ -298,8 +317,9 @@ func TestAgentBorders(t *testing.T) {
 		}
 		log := b.log.String()
 		// A redirect may lead to nowhere.
-		outages := strings.Count(log, "they are kept and recorded later") // more than one if the machine is busy
-		if outages == 0 || outages != strings.Count(log, "level=WARN") || !strings.Contains(log, "oid serve does not answer like this") && !strings.Contains(log, `client: Post \"`) || !strings.Contains(log, "processes are recorded again") {
+		outages := strings.Count(log, kept)                                                                                          // more than one if the machine is busy
+		others := strings.Count(log, "level=WARN") - outages - strings.Count(log, starved) - strings.Count(log, "reason=attributes") // on a busy machine, memory is not read in time
+		if outages == 0 || others > 0 || !strings.Contains(log, "oid serve does not answer like this") && !strings.Contains(log, `client: Post \"`) || !strings.Contains(log, "processes are recorded again") {
 			t.Errorf("%s: the log of the agent: %s", b.name, log)
 		}
 	}
