@@ -14,6 +14,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -296,7 +298,8 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 	},
 	"before the first known id of a process that ended before the agent saw it": func(t *testing.T) registry.Trace {
 		r, id := registry.New(newStore(t), nil), sample(t)
-		if _, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{later(id, -80)}, objectid.Modern, &registry.RemoteOptions{Clock: time.Now(), StartUnknown: true}); err != nil {
+		seen := testenv.Must(gpid.New(remote(t, 7).Addr(), time.Now().Add(-30*time.Second), 7))(t)
+		if _, err := r.AdoptRemote(t.Context(), seen, []objectid.ID{later(id, -80)}, objectid.Modern, &registry.RemoteOptions{Clock: time.Now(), StartUnknown: true}); err != nil {
 			t.Fatal(err)
 		}
 		return trace(t, r, later(id, -90))
