@@ -74,6 +74,7 @@ func TestBorders(t *testing.T) {
 				}
 				down.Store(false)
 				time.Sleep(2 * time.Minute)
+				synctest.Wait()
 				if len(warnings) != 2 || !errors.Is(warnings[1], client.ErrBack) {
 					t.Errorf("warnings %v, want one and one of the end", warnings)
 				}
