@@ -192,6 +192,11 @@ func TestNeverSeen(t *testing.T) {
 	if slices.Sort(reasons); !slices.Equal(reasons, []string{"", "", neverSeen}) {
 		t.Errorf("after a restart: %q", reasons)
 	}
+	earlier := objectid.MinAt(time.Now().Add(-30 * time.Second))
+	earlier[4] = 1
+	if q, _ := claimed(0, 0, "oid1 "+earlier.String()); !q.Since.Equal(earlier.Time()) {
+		t.Errorf("a process that has ended and created an id at %v is recorded from %v on", earlier.Time(), q.Since)
+	}
 }
 
 // A process that has ended and is not recorded any more is registered again for the ids that
