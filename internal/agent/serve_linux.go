@@ -234,7 +234,7 @@ func (a *agent) follow(p *process, fd int) error {
 		unix.Close(fd)
 		return err
 	}
-	p.pidfd, p.reader = fd, &otelresource.Reader{PID: p.Kernel.PID, Given: p.Given}
+	p.pidfd, p.reader = fd, &otelresource.Reader{PID: p.Kernel.PID, User: p.user, Given: p.Given}
 	a.pidfds[fd], a.latest[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,6 +56,9 @@ var kept = []string{"service.", "deployment.environment.name", "k8s.", "containe
 type Reader struct {
 	// PID of the process; 0 means this process.
 	PID int
+	// User is the user of the process. Stuck reads count for each user, so that nobody can keep
+	// the processes of others from being read.
+	User uint32
 	// Given is what somebody else says of the process. It counts more than what the process says.
 	Given Description
 
@@ -77,12 +80,26 @@ const (
 	// limit is how long Read waits. A process can map memory whose content comes from another
 	// program, which may never answer.
 	limit = 250 * time.Millisecond
-	// maxStuck is how many reads may be stuck, of all Readers, until Read begins no others.
+	// maxStuck is how many reads of a user's processes may be stuck, of all Readers, until Read
+	// begins no others.
 	maxStuck = 8
 )
 
-// stuck is how many reads have not ended within limit.
-var stuck atomic.Int64
+// stuck counts the reads that have not ended within limit.
+var stuck = stuckReads{of: map[uint32]int{}}
+
+type stuckReads struct {
+	mu sync.Mutex
+	of map[uint32]int // by user
+}
+
+// add adds n reads of a user, and returns how many there are.
+func (s *stuckReads) add(user uint32, n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[user] += n
+	return s.of[user]
+}
 
 // Read returns the description of the process: what was given, completed by what the process
 // says. It returns nil if nothing has changed since an earlier call, and never nil in the first
@@ -94,7 +111,7 @@ var stuck atomic.Int64
 // to five minutes. Otherwise Read takes microseconds. If the mapping disappears, because the SDK
 // was shut down, what it said still counts.
 func (r *Reader) Read() (said *Description, err error) {
-	if stuck.Load() < maxStuck {
+	if stuck.add(r.User, 0) < maxStuck {
 		next, done := *r, make(chan struct{})
 		var read *Description
 		var readErr error
@@ -107,8 +124,8 @@ func (r *Reader) Read() (said *Description, err error) {
 			*r = next
 			return read, readErr
 		case <-time.After(limit):
-			stuck.Add(1)
-			go func() { <-done; stuck.Add(-1) }()
+			stuck.add(next.User, 1)
+			go func() { <-done; stuck.add(next.User, -1) }()
 		}
 	}
 	if r.search.IsZero() { // a slow host, perhaps
