@@ -38,7 +38,8 @@ type Deploy struct {
 	// Since is the time from which all processes are known. Earlier records were deleted by
 	// [Registry.Prune] or not read. It is zero if there are none.
 	Since time.Time
-	// First is set if no process of the service was recorded before. That is no deploy.
+	// First is set if no earlier process of the service is recorded. The first version of a
+	// service does not count as a deploy.
 	First bool
 	// Again is set if the version ran before, and another one since, as after a rollback.
 	Again bool

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -111,25 +110,7 @@ type border struct {
 	name   string
 	answer http.Handler // while down is set
 	down   atomic.Bool
-	log    *lockedBuffer
-}
-
-// lockedBuffer is a log that may be read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+	log    *sharedBuffer
 }
 
 // to returns a handler that passes requests on to a URL.
@@ -217,7 +198,7 @@ func TestAgentBorders(t *testing.T) {
 			good.ServeHTTP(w, r)
 		}))
 		defer front.Close()
-		sockets[i], b.log = filepath.Join(folder, fmt.Sprint("s", i)), &lockedBuffer{}
+		sockets[i], b.log = filepath.Join(folder, fmt.Sprint("s", i)), &sharedBuffer{}
 		l := testenv.Must(net.ListenUnix("unix", &net.UnixAddr{Name: sockets[i]}))(t)
 		sink := toServer{client.Client{URL: front.URL, Retries: -1}, tokenFile}
 		agents.Go(func() {

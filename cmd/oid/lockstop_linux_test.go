@@ -56,7 +56,8 @@ func (s stopping) finishes(t *testing.T, code int) {
 	}
 }
 
-// The command gets SIGTERM once, whoever sent it to oid and whichever other processes got it too.
+// The command gets SIGTERM exactly once, no matter who sent the signal to oid and which other
+// processes received it.
 func TestLockCommandGetsSignalOnce(t *testing.T) {
 	const plain = "exec graceful"
 	for name, test := range map[string]struct {

@@ -47,6 +47,12 @@ func (s *sharedBuffer) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
+func (s *sharedBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 // eachStore runs a test on a store of each kind, which OID_STORE names.
 func eachStore(t *testing.T, test func(t *testing.T)) {
 	t.Run("sqlite", func(t *testing.T) {

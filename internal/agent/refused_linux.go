@@ -9,9 +9,10 @@ import (
 // can fill the disk with the log.
 const maxLogged = 1024
 
-// refused counts and logs that the agent refused something of the process pid of user. A pid
-// of 0 stands for all processes of the user that the agent cannot see. Each reason is logged
-// once per process and hour. err says what was wrong. The caller holds a.mu.
+// refused counts a refusal, and logs it with the pid, the user and err, which says what was
+// wrong. The agent logs each reason once per process and hour. It cannot see the pid of a
+// process in another PID namespace: all such processes of a user count as one, with the pid 0.
+// The caller holds a.mu.
 func (a *agent) refused(pid int, user uint32, reason Reason, err error) {
 	a.counts.refused.WithLabelValues(string(reason)).Inc()
 	if now := time.Now(); now.After(a.clearAt) {

@@ -34,9 +34,9 @@ func between(handler http.Handler) (f *fake, down *atomic.Bool) {
 	}}, down
 }
 
-// What something in place of the server answers is no answer: no call takes it for success or
-// for a refusal. What is safe to repeat is repeated, and a member neither registers again nor
-// loses its end.
+// An answer that does not come from oid serve is an outage. No call takes it for success or for
+// a refusal, and requests that are safe to repeat are repeated. A member does not register again
+// because of it, and its end is still reported.
 func TestBorders(t *testing.T) {
 	for _, b := range testenv.Borders() {
 		t.Run(b.Name, func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestAnswersOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// Gone tells that a process must register again from other refusals with the same status, and
-// an end that is recorded already is no error.
+// Gone is true only for refusals after which a process must register again, and not for others
+// with the same status. Reporting an end that is recorded already is not an error.
 func TestGone(t *testing.T) {
 	for kind, want := range map[string]bool{"not-found": true, "ended": true, "no-endpoint": false, "no-token": false, "invalid": false} {
 		status := map[string]int{"ended": 409, "no-token": 401, "invalid": 422}[kind]

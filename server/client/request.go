@@ -17,9 +17,9 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Error is a problem of the API, in the form of RFC 9457: the server has answered the request
-// and refuses it. An answer of a proxy, or of another server, is no Error, whatever its status
-// is; the error then wraps [ErrResponse].
+// Error is a problem of the API, in the form of RFC 9457: the server has received the request
+// and refuses it. The error page of a proxy or of another server is never an Error, whatever
+// its status. Calls then return an error that wraps [ErrResponse].
 type Error struct {
 	Type   string   `json:"type"`   // the kind of the problem: a URI that begins with [wire.ProblemBase]
 	Status int      `json:"status"` // the HTTP status
@@ -125,8 +125,9 @@ func (c *Client) request(ctx context.Context, method, path string, in any) (*htt
 // it. If err is not nil, send returns err.
 //
 // If the server, or a proxy, says when it may accept req, send waits for that time and sends
-// req again. If there is no response of the API, send also repeats a req that has an
-// idempotency key or the method DELETE. A body that cannot be read twice is sent only once.
+// req again. Without a response of the API, send repeats only requests that are safe to repeat:
+// those with an idempotency key or with the method DELETE. A body that cannot be read twice is
+// sent only once.
 func (c *Client) send(req *http.Request, err error, read func(*http.Response) error) error {
 	if err != nil {
 		return err
