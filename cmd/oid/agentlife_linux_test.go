@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // agentLog is the log of a running agent.
