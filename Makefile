@@ -40,7 +40,7 @@ generated:
 # The picture of the page in the documents. It shows the time at which it was made.
 .PHONY: picture
 picture:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^TestPagePicture$$' ./server/internal/page
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^TestPagePicture$$' ./internal/page
 
 # What examples/verify says of the libraries of other languages.
 .PHONY: drivers
@@ -56,8 +56,8 @@ site:
 	mkdir -p "$(SITE)"
 	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
 	gzip -9 -n -f "$(SITE)/oid.wasm"
-	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/internal/page/static/icon.svg "$(SITE)"
-	cat internal/report/*.css server/internal/page/static/page.css > "$(SITE)/oid.css"
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* internal/page/static/icon.svg "$(SITE)"
+	cat internal/report/*.css internal/page/static/page.css > "$(SITE)/oid.css"
 
 # The static page with the documents beside it, for Jekyll. Links that leave docs lead to
 # the repository.

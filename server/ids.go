@@ -17,11 +17,11 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/timerange"
-	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -248,7 +248,7 @@ func (s *Server) timeRange(span timerange.Span, column, process, zone string) (w
 	if process, err = query.ParseProcess(process); err != nil {
 		return wire.Range{}, answered{err, errRequest}
 	}
-	return towire.Range(r, column, process), nil
+	return pure.Range(r, column, process), nil
 }
 
 func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {

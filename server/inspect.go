@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -62,7 +63,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	if err != nil {
 		return wire.Inspection{}, err
 	}
-	out := towire.Inspection(report)
+	out := pure.Inspection(report)
 	if !traced || s.options.Open == nil {
 		return out, nil
 	}
@@ -83,7 +84,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	if trace.Classic != nil { // the registry knows the host in the id, which makes a reading likelier
 		o.Hosts = []string{trace.Classic.Host}
 		if report, err := inspect.Inspect(id, o); err == nil {
-			out = towire.Inspection(report)
+			out = pure.Inspection(report)
 		}
 	}
 	out.Trace = &trace

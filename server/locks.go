@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 

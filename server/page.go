@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	g "maragu.dev/gomponents"
 
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/internal/page"
 )
 
 // showNow answers with the parts of pages that show the current processes and locks. The

@@ -11,13 +11,14 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
@@ -281,7 +282,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Samples: len(found), Load: loadSeries(found), Interval: one.Interval,
-		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
+		Queries: pure.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
 	}))
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/server/internal/door"
-	"github.com/oidkit/oid/server/internal/page"
 )
 
 // route is one kind of request: who may send it, what it costs, and how it is answered.

@@ -60,9 +60,9 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/server/internal/door"
-	"github.com/oidkit/oid/server/internal/page"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.

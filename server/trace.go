@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/internal/page"
 )
 
 // trace returns the trace of an id, perhaps one of up to a second ago.
@@ -50,7 +51,7 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 		return
 	}
 	second := in.Time.Truncate(time.Second)
-	in.Queries = towire.Range(objectid.Between(second, second.Add(time.Second)), "_id", "").Queries
+	in.Queries = pure.Range(objectid.Between(second, second.Add(time.Second)), "_id", "").Queries
 	if in.Trace == nil || len(in.Load) == 0 || len(in.Trace.Processes) != 1 {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/inspect"
-	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -41,7 +41,7 @@ func TestInspectManyAsEach(t *testing.T) {
 				continue
 			}
 			kinds[report.Readings[0].Format] = true
-			in := towire.Inspection(report)
+			in := pure.Inspection(report)
 			in.Found = &wire.Found{Source: "stdin", Line: i + 1, Text: found.Text, Before: found.Before, After: found.After}
 			if err := e.Encode(in); err != nil {
 				t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/timerange"
-	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"
@@ -80,7 +80,7 @@ every id in the time range. The forms ` + strings.Join(cannot, " and ") + ` do n
 			if process != "" && !form.ByProcess() && !bool(asJSON) {
 				return usagef("a query with --for %s cannot select a process value; use --for %s", form.Name, strings.Join(can, ", "))
 			}
-			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", form.Write(r, column, process)))
+			return asJSON.emit(std.out, pure.Range(r, column, process), textf("%s\n", form.Write(r, column, process)))
 		},
 	}
 	times.addFlags(cmd)

@@ -10,44 +10,9 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/inspect"
-	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/query"
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
-
-// TimedID returns id with its creation time.
-func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id.Time()} }
-
-// Range returns r and queries for its ids. column is the name of the column in SQL queries.
-// If process is not empty, the queries match only ids with this process value or block.
-func Range(r objectid.Range, column, process string) wire.Range {
-	out := wire.Range{From: bound(r.From), To: bound(r.To), Queries: []wire.Query{}}
-	for _, f := range query.Languages {
-		if process == "" || f.ByProcess() {
-			out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column, process)})
-		}
-	}
-	return out
-}
-
-func bound(id objectid.ID) *wire.TimedID {
-	if id.IsZero() {
-		return nil
-	}
-	return new(TimedID(id))
-}
-
-// Inspection converts r.
-func Inspection(r inspect.Report) wire.Inspection {
-	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each.Of(r.Readings, func(reading inspect.Reading) wire.Reading {
-		return wire.Reading{
-			Format: string(reading.Format), Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Reason, Time: reading.Time,
-			Fields: each.Of(reading.Fields, func(f inspect.Field) wire.Field { return wire.Field(f) }),
-		}
-	})}
-}
 
 // Inspections writes inspections as JSON. It is fast because it remembers the JSON of parts
 // that inspections have in common. The zero value is ready to use. It must not be used by
@@ -76,7 +41,7 @@ type field struct {
 }
 
 // Append appends a line of JSON: the inspection r of an id that was found in a text. The
-// line equals what encoding/json makes of the result of [Inspection], but Append is much
+// line equals what encoding/json makes of the result of pure.Inspection, but Append is much
 // faster. trace may be nil.
 func (in *Inspections) Append(b []byte, r inspect.Report, found wire.Found, trace *wire.Trace) []byte {
 	b = appendString(append(b, `{"found":{"source":`...), found.Source)

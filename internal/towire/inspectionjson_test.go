@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -30,7 +31,7 @@ func TestAppendInspection(t *testing.T) {
 					t.Fatal(err)
 				}
 				found.Text = id
-				all := towire.Inspection(r)
+				all := pure.Inspection(r)
 				all.Found, all.Trace = &found, trace
 				var want bytes.Buffer
 				e := json.NewEncoder(&want)

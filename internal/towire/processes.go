@@ -11,6 +11,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -97,7 +98,7 @@ func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sampl
 // Trace converts t.
 func Trace(t registry.Trace) wire.Trace {
 	out := wire.Trace{
-		TimedID: TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
+		TimedID: pure.TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
 		Processes: Processes(t.Processes), Processors: measured(t.CPU),
 	}
 	if t.Adopted != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/internal/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
