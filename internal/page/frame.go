@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -163,8 +164,11 @@ var Assets = sync.OnceValue(func() map[string]Asset {
 		if err != nil {
 			panic(err)
 		}
-		if e.Name() == "page.css" {
+		switch e.Name() {
+		case "page.css":
 			data = append([]byte(report.Style()), data...)
+		case "page.js": // clock.js comes before it, by name as well
+			data = slices.Concat(out["clock.js"].Data, data)
 		}
 		sum := sha256.Sum256(data)
 		out[e.Name()] = Asset{mime.TypeByExtension(path.Ext(e.Name())), hex.EncodeToString(sum[:6]), data}
