@@ -30,6 +30,7 @@ type Site struct {
 	Registry   bool   // the server has a registry
 	StoreName  string // name of the store, such as PostgreSQL; may be empty
 	ShowsLocks bool   // the server shows locks
+	Lang       string // language of the page: zh is Chinese, empty is English
 
 	fixed sync.Map // see once
 }
@@ -74,14 +75,14 @@ type Frame struct {
 
 // Frame returns a whole page.
 func (s *Site) Frame(f Frame) g.Node {
-	return h.Doctype(h.HTML(h.Lang("en"),
+	return h.Doctype(h.HTML(s.language(),
 		h.Head(s.once("head", s.head), h.TitleEl(g.Text(f.Title+" · oid"))),
 		h.Body(
-			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
+			h.A(h.Class("skip"), h.Href("#main"), g.Text(s.Say("Skip to the content"))),
 			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
 				s.once("views "+f.Current, func() g.Node { return s.way(f.Current) }),
 				g.Iff(f.Now != nil, func() g.Node { return f.Now.head }),
-				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
+				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text(s.Say("Time zone"))), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
 			h.Footer(s.once("foot "+strconv.FormatBool(f.Now != nil), func() g.Node { return s.foot(f.Now != nil) }), g.Iff(f.Session, func() g.Node {
@@ -109,11 +110,11 @@ func (s *Site) head() g.Node {
 func (s *Site) way(current string) g.Node {
 	key := 0
 	return g.Group{
-		h.A(h.Class("brand"), h.Href(s.URL("/")), h.Aria("label", "oid, start page"),
+		h.A(h.Class("brand"), h.Href(s.URL("/")), h.Aria("label", s.Say("oid, start page")),
 			h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
-		h.Nav(h.Aria("label", "Views"), g.Map(s.views(), func(v view) g.Node {
+		h.Nav(h.Aria("label", s.Say("Views")), g.Map(s.views(), func(v view) g.Node {
 			key++
-			return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
+			return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(s.Say(v.Name)))
 		})),
 	}
 }
@@ -122,8 +123,8 @@ func (s *Site) way(current string) g.Node {
 // links the description of the API.
 func (s *Site) foot(api bool) g.Node {
 	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), g.If(api, g.Group{g.Text(" · "), h.A(h.Href(s.URL("/openapi.json")), g.Text("HTTP API"))}), h.Span(h.Class("keys"),
-		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
-		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
+		g.Text(s.Say(" · keys: ")), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(s.Say(" views, ")),
+		h.Kbd(g.Text("/")), g.Text(s.Say(" input, ")), h.Kbd(g.Text("c")), g.Text(s.Say(" copy"))))
 }
 
 // Error returns the page for a request of path that failed with an HTTP status. text says

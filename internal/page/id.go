@@ -62,8 +62,8 @@ func (s *Site) inspectResult(v *Start) g.Node {
 		g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
 		g.Iff(len(v.Bad) > 0, func() g.Node {
 			return h.Div(h.Class("finding"),
-				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), "piece is not an id", "pieces are not ids")))),
-				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
+				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), s.Say("piece is not an id"), s.Say("pieces are not ids"))))),
+				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf(s.Say("line %d: %s"), b.Line, b.Error)) })))
 		}),
 		g.Map(v.Cards, s.card),
 		g.Iff(len(v.Rows) > 0, func() g.Node { return s.idTable(v) }),
@@ -76,20 +76,20 @@ func (s *Site) card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
 	return h.Article(h.Class("id-card"),
-		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, copyAs(id))),
+		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, s.copyAs(id))),
 		h.Dl(h.Class("says"),
 			g.Iff(in.Time != nil, func() g.Node {
-				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)),
+				return says(s.Say("Created"), rfc3339(*in.Time), h.B(timeNode(*in.Time)),
 					h.Span(h.Class("soft also"), h.Data("utc", ""), g.Attr("hidden"), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
 			}),
 			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
-			g.If(err == nil && in.Time != nil, says("Documents", "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
-			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
+			g.If(err == nil && in.Time != nil, says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
+			says(s.Say("Format"), "", g.Text(readingName(&first)+" "), s.verdict(first.Verdict), soften(" "+s.Say(first.Reason)))),
 		aroundNode(&in),
-		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text("The documents of its second")), queries(in.ID, in.Queries)}),
-		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
-			g.Iff(in.Time != nil, func() g.Node { return soft(g.Textf("Unix time %d", in.Time.Unix())) }),
-			g.Map(in.Readings, readingNode)),
+		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text(s.Say("The documents of its second"))), s.queries(in.ID, in.Queries)}),
+		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: s.Say("fields"), false: s.Say("fields, and other readings")}[len(in.Readings) == 1])),
+			g.Iff(in.Time != nil, func() g.Node { return soft(s.Prose("Unix time %d", in.Time.Unix())) }),
+			g.Map(in.Readings, s.readingNode)),
 	)
 }
 
@@ -100,10 +100,10 @@ func says(name, text string, value ...g.Node) g.Node {
 }
 
 // copyAs returns a menu that copies an id in one of the notations.
-func copyAs(id objectid.ID) g.Node {
-	return h.Details(h.Class("menu"), h.Summary(h.Class("chip"), g.Text("Copy as")), h.Dl(g.Map(notations, func(n notation) g.Node {
+func (s *Site) copyAs(id objectid.ID) g.Node {
+	return h.Details(h.Class("menu"), h.Summary(h.Class("chip"), g.Text(s.Say("Copy as"))), h.Dl(g.Map(notations, func(n notation) g.Node {
 		text := n.write(id)
-		return h.Div(h.Dt(h.Title(n.About), g.Text(n.Name)), h.Dd(h.Data("copy", text), h.Code(g.Text(text))))
+		return h.Div(h.Dt(h.Title(s.Say(n.About)), g.Text(n.Name)), h.Dd(h.Data("copy", text), h.Code(g.Text(text))))
 	})))
 }
 
@@ -119,7 +119,7 @@ func (s *Site) idRanges(in *wire.Inspection) g.Node {
 	}
 	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d), "") }
 	return g.Group{
-		around("same second", 0), around("a minute around it", 30*time.Second), around("an hour around it", 30*time.Minute),
+		around(s.Say("same second"), 0), around(s.Say("a minute around it"), 30*time.Second), around(s.Say("an hour around it"), 30*time.Minute),
 		g.Iff(in.Trace != nil, func() g.Node {
 			value := processValue(in)
 			if in.Trace.Verdict == known {
@@ -150,21 +150,21 @@ func readingName(r *wire.Reading) string {
 	return strings.TrimSpace(r.Format + " " + r.Variant)
 }
 
-func readingNode(r wire.Reading) g.Node {
-	reason := r.Reason
+func (s *Site) readingNode(r wire.Reading) g.Node {
+	reason := s.Say(r.Reason)
 	if r.Time != nil {
 		reason += " · " + moment(*r.Time)
 	}
-	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
+	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), s.verdict(r.Verdict)), soft(g.Text(reason)), s.fields(r.Fields))
 }
 
 // idTable shows each of many ids in a row.
 func (s *Site) idTable(v *Start) g.Node {
 	return g.Group{
-		soft(g.Textf("%d ids", len(v.Rows)), g.Iff(v.More > 0, func() g.Node {
-			return g.Group{g.Textf("; %d more are not shown: use ", v.More), h.Code(g.Text("oid inspect")), g.Text(", which has no limit")}
+		soft(s.Prose("%d ids", len(v.Rows)), g.Iff(v.More > 0, func() g.Node {
+			return s.Prose("; %d more are not shown: use `oid inspect`, which has no limit", v.More)
 		})),
-		panel("scroll", "Ids", h.Table(h.Class("list"), columns("id", "created", "ago", "likely", "process"),
+		panel("scroll", s.Say("Ids"), h.Table(h.Class("list"), columns("id", s.Say("created"), s.Say("ago"), s.Say("likely"), s.Say("process")),
 			h.TBody(g.Map(v.Rows, func(in Inspected) g.Node {
 				created, ago := g.Node(nil), g.Node(nil)
 				if in.Time != nil {
@@ -195,7 +195,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 	}
 	if !isFound(t) {
 		return g.Group{
-			says("Process", "", verdict(t.Verdict), g.Map(t.Processes, func(p wire.Process) g.Node {
+			says("Process", "", s.verdict(t.Verdict), g.Map(t.Processes, func(p wire.Process) g.Node {
 				return g.Group{g.Text(" "), processLink(s, &p), g.Text(" "), state(p.State)}
 			}), soften(" · "+t.Reason)),
 			says("Load then", "", soften("cannot be told without the process")),
@@ -206,7 +206,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 	facts := platform.Facts(p.Labels)
 	return g.Group{
 		says("Process", p.GPID, h.Span(h.Class("made"), claimedBy(t), processLink(s, p), g.Text(phrase.Shown(" "+p.Version)), g.If(p.Host != "", g.Text(" on "+phrase.Shown(p.Host)))),
-			g.Text(" "), verdict(certainty(t)), h.Span(h.Class("soft id"), g.Text(" "+p.GPID)), soften(" · "+t.Reason), g.If(p.InstanceID != "", h.Span(h.Class("soft id"), g.Text(" · instance "+p.InstanceID)))),
+			g.Text(" "), s.verdict(certainty(t)), h.Span(h.Class("soft id"), g.Text(" "+p.GPID)), soften(" · "+t.Reason), g.If(p.InstanceID != "", h.Span(h.Class("soft id"), g.Text(" · instance "+p.InstanceID)))),
 		g.If(len(facts) > 0, says("It says", "", h.Span(h.Class("load"), g.Map(facts, func(f platform.Fact) g.Node {
 			return h.Span(soften(f.Word+" "), g.Text(phrase.Shown(f.Value)))
 		})))),

@@ -56,10 +56,10 @@ func agoNode(name string, t time.Time) g.Node {
 	return g.El(name, h.Data("ago", rfc3339(t)), g.Text(phrase.Ago(t, time.Now())))
 }
 
-func fields(all []wire.Field) g.Node {
+func (s *Site) fields(all []wire.Field) g.Node {
 	return h.Span(h.Class("fields"), g.Map(all, func(f wire.Field) g.Node {
 		return h.Span(h.Class("field f-"+f.Name), h.Span(h.Class("hex"), g.Text(f.Hex)),
-			h.Span(h.Class("what"), g.Text(f.Name), g.Iff(f.Number != nil, func() g.Node {
+			h.Span(h.Class("what"), g.Text(s.Say(f.Name)), g.Iff(f.Number != nil, func() g.Node {
 				return g.Group{g.Text(" "), h.B(g.Textf("%d", *f.Number))}
 			})))
 	}))
@@ -75,7 +75,9 @@ func coloredID(in *wire.Inspection) g.Node {
 	return g.Text(in.ID)
 }
 
-func verdict(name string) g.Node { return h.Span(h.Class("verdict v-"+name), g.Text(name)) }
+func (s *Site) verdict(name string) g.Node {
+	return h.Span(h.Class("verdict v-"+name), g.Text(s.Say(name)))
+}
 
 func state(name string) g.Node { return h.Span(h.Class("state s-"+name), g.Text(name)) }
 
@@ -90,10 +92,10 @@ const usual = "mongosh"
 // queries shows a query in the language that the user chooses with a radio button. The style
 // sheet shows the text of the checked button, so that it works without a script. name is the
 // name of the radio buttons, and must be unique on the page.
-func queries(name string, all []wire.Query) g.Node {
+func (s *Site) queries(name string, all []wire.Query) g.Node {
 	checked := max(slices.IndexFunc(all, func(q wire.Query) bool { return q.For == usual }), 0)
 	i := 0
-	return h.Div(h.Class("choice"), h.Role("radiogroup"), h.Aria("label", "Language of the query"),
+	return h.Div(h.Class("choice"), h.Role("radiogroup"), h.Aria("label", s.Say("Language of the query")),
 		g.Map(all, func(q wire.Query) g.Node {
 			id := name + "-" + q.For
 			i++
@@ -104,16 +106,16 @@ func queries(name string, all []wire.Query) g.Node {
 		}),
 		g.Map(all, func(q wire.Query) g.Node {
 			return h.Div(h.Class("query"),
-				h.Div(h.Class("query-head"), soften(q.About)),
+				h.Div(h.Class("query-head"), soften(s.Say(q.About))),
 				h.Pre(h.TabIndex("0"), h.Aria("labelledby", "q-"+name+"-"+q.For), h.Data("copy", ""), h.Code(g.Text(q.Text))))
 		}))
 }
 
 // presetLinks returns a link to path for each preset. The links keep the parameters kept.
-func presetLinks(path, since string, kept url.Values) g.Node {
+func (s *Site) presetLinks(path, since string, kept url.Values) g.Node {
 	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
 		query := strings.TrimSuffix("?since="+p.Since+"&"+kept.Encode(), "&")
-		return h.A(h.Class("chip"), h.Href(path+query), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
+		return h.A(h.Class("chip"), h.Href(path+query), g.If(p.Since == since, h.Aria("current", "true")), g.Text(s.Say(p.Name)))
 	}))
 }
 

@@ -34,22 +34,21 @@ func (s *Site) Range(v *Range) g.Node {
 		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}
 	return g.Group{
-		heading("A time range as a query", g.Text("The index on "), h.Code(g.Text("_id")),
-			g.Text(" is also an index on creation time. These bounds find the documents that were created in a time range, without a timestamp field.")),
+		heading(s.Say("A time range as a query"), s.Prose("The index on `_id` is also an index on creation time. These bounds find the documents that were created in a time range, without a timestamp field.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/range")), h.Data("live", "range"),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row four"),
-				field("from", "From", picked("from", v.From, "the beginning", "2026-11-01, -7d, an id…")),
-				field("to", "To (not included)", picked("to", v.To, "the end", "now, 2026-12-01…")),
-				field("process", "Process value, or any", textInput("process", v.Process)),
-				field("column", "SQL column", textInput("column", v.Column))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks(s.URL("/range"), v.Since, v.kept())),
-			h.Details(h.ID("times"), h.Summary(g.Text("What to type")), soft(g.Text(v.Help)))),
+				field("from", s.Say("From"), picked("from", v.From, s.Say("the beginning"), s.Say("2026-11-01, -7d, an id…"))),
+				field("to", s.Say("To (not included)"), picked("to", v.To, s.Say("the end"), "now, 2026-12-01…")),
+				field("process", s.Say("Process value, or any"), textInput("process", v.Process)),
+				field("column", s.Say("SQL column"), textInput("column", v.Column))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(s.URL("/range"), v.Since, v.kept())),
+			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(v.Help)))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
 			return g.Group{
-				h.Div(h.Class("tiles two"), bound("from", "no lower bound", v.Range.From), bound("to (not included)", "no upper bound", v.Range.To)),
-				h.H2(g.Text("Ready to paste")),
-				queries("range", v.Range.Queries),
+				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), v.Range.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), v.Range.To)),
+				h.H2(g.Text(s.Say("Ready to paste"))),
+				s.queries("range", v.Range.Queries),
 			}
 		})),
 	}

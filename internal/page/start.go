@@ -21,7 +21,7 @@ import (
 // for each other view.
 func (s *Site) Start(v *Start) g.Node {
 	return g.Group{
-		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
+		heading(s.Say("Read an id, or create one"), s.Prose("Paste anything: one id, a line of a log, a document, a thousand ids.")),
 		h.Div(h.Class("start"),
 			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), v.result, g.Iff(v.result == nil, func() g.Node { return s.inspectResult(v) }))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
@@ -31,13 +31,13 @@ func (s *Site) Start(v *Start) g.Node {
 
 func (s *Site) pasteForm(v *Start) g.Node {
 	return h.Form(h.Method("post"), h.Action(s.URL("/")), h.Data("live", "id"), h.Class("paste"),
-		h.Label(h.For("id"), g.Text("Ids")),
+		h.Label(h.For("id"), g.Text(s.Say("Ids"))),
 		h.Textarea(h.ID("id"), h.Name("id"), h.Rows("3"), g.Attr("spellcheck", "false"), g.Attr("autocapitalize", "off"),
 			h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text("\n"+v.Text)), // browsers drop the first line feed
-		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Inspect")), g.Iff(v.Text == "", func() g.Node {
-			return h.Span(h.Class("soft"), g.Text("or try "), h.A(h.Href(s.URL("/?id=507f1f77bcf86cd799439011")), g.Text("one from 2012")),
+		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Inspect"))), g.Iff(v.Text == "", func() g.Node {
+			return h.Span(h.Class("soft"), g.Text(s.Say("or try ")), h.A(h.Href(s.URL("/?id=507f1f77bcf86cd799439011")), g.Text(s.Say("one from 2012"))),
 				g.Iff(v.New != nil && len(v.New.IDs) > 0, func() g.Node {
-					return g.Group{g.Text(", "), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text("a new one"))}
+					return g.Group{g.Text(s.Say(", ")), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text(s.Say("a new one")))}
 				}))
 		})),
 		g.If(v.Text == "", soft(g.Text(v.Formats+"."))))
@@ -169,9 +169,9 @@ func (s *Site) newPanel(v *New) g.Node {
 		form = s.newForm(v, how)
 	}
 	return h.Section(h.ID("new"), h.Class("panel card"), h.Aria("labelledby", "new-head"),
-		h.H2(h.ID("new-head"), g.Text("New ids")),
+		h.H2(h.ID("new-head"), g.Text(s.Say("New ids"))),
 		problem(v.Error),
-		g.Iff(len(v.IDs) > 0, func() g.Node { return newIDsNode(v, how) }),
+		g.Iff(len(v.IDs) > 0, func() g.Node { return s.newIDsNode(v, how) }),
 		form,
 	)
 }
@@ -180,23 +180,23 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 	return g.Group{
 		h.Form(h.Method("post"), h.Action(s.URL("/new")), h.Data("new", ""),
 			h.Div(h.Class("fields-row small"),
-				field("count", "How many", h.Input(h.ID("count"), h.Name("count"), h.Type("number"), h.Min("1"), h.Max(strconv.Itoa(MaxIDs)), h.Value(strconv.Itoa(v.Count)))),
-				field("format", "Format", h.Select(h.ID("format"), h.Name("format"), g.Map(notations, func(n notation) g.Node {
-					return h.Option(h.Value(n.Name), h.Title(n.About), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
+				field("count", s.Say("How many"), h.Input(h.ID("count"), h.Name("count"), h.Type("number"), h.Min("1"), h.Max(strconv.Itoa(MaxIDs)), h.Value(strconv.Itoa(v.Count)))),
+				field("format", s.Say("Format"), h.Select(h.ID("format"), h.Name("format"), g.Map(notations, func(n notation) g.Node {
+					return h.Option(h.Value(n.Name), h.Title(s.Say(n.About)), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				})))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
-		soft(g.Text("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Create ids"))))),
+		soft(g.Text("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. "), s.Prose("In a shell: `oid new -n %d`.", v.Count)),
 	}
 }
 
-func newIDsNode(v *New, how notation) g.Node {
+func (s *Site) newIDsNode(v *New, how notation) g.Node {
 	if len(v.IDs) > coloredIDs || how.Name != "hex" {
 		var text strings.Builder
 		for _, id := range v.IDs {
 			text.WriteString(how.write(id) + "\n")
 		}
 		return h.Div(h.Class("query-head made-ids"), h.Span(h.Class("soft"), g.Text(humanize.Comma(int64(len(v.IDs)))+" "+how.Name)),
-			h.Pre(h.TabIndex("0"), h.Aria("label", "New ids"), h.Data("copy-all", ""), h.Code(g.Text(text.String()))))
+			h.Pre(h.TabIndex("0"), h.Aria("label", s.Say("New ids")), h.Data("copy-all", ""), h.Code(g.Text(text.String()))))
 	}
 	return h.Ul(h.Class("made-ids plain"), h.Data("copy-all", ""), g.Map(v.IDs, func(id objectid.ID) g.Node {
 		text := id.String()

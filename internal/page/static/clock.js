@@ -4,6 +4,11 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+// word returns a text in the language of the page, which the root element has the words of.
+const { lang, dataset: { words = '' } } = document.documentElement;
+const translated = new Map(words.split('\n').map((row) => row.split('=')));
+const word = (english) => translated.get(english) ?? english;
+
 // ago returns how long before now a moment is, in its largest unit, by the rule of
 // the Go package phrase. Both are in milliseconds.
 const day = 86400, year = 31556952;
@@ -13,9 +18,10 @@ function ago(then, now = Date.now()) {
   for (const [unit, length] of units) {
     if (seconds < length) continue;
     const n = unit === 'year' ? Math.max(1, Math.floor(seconds / year)) : Math.floor(seconds / length);
+    if (lang !== 'en') return new Intl.RelativeTimeFormat(lang).format(then > now ? n : -n, unit);
     return n + ' ' + unit + (n === 1 ? '' : 's') + (then > now ? ' from now' : ' ago');
   }
-  return 'now';
+  return word('now');
 }
 
 // The zone in which times are shown, and in which those that are typed are meant.

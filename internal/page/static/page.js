@@ -53,7 +53,7 @@ function fillZone(root = document) {
 function zones() {
   const select = $('#zone');
   const add = (name, text) => { const o = document.createElement('option'); o.value = name; o.textContent = text; select.append(o); };
-  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) add(name, name === here && name !== 'UTC' ? name + ' (here)' : name);
+  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) add(name, name === here && name !== 'UTC' ? name + word(' (here)') : name);
   select.value = zone;
   select.parentElement.hidden = false;
   select.addEventListener('change', () => {
@@ -79,7 +79,7 @@ async function copy(text) {
     document.execCommand('copy');
     area.remove();
   }
-  say('copied');
+  say(word('copied'));
 }
 
 // addCopying adds a button that copies to each element with data-copy, whose value is
@@ -96,11 +96,11 @@ function addCopying(root = document) {
   };
   for (const e of all('[data-copy]', root)) {
     const text = e.dataset.copy || e.textContent.trim();
-    add(e.tagName === 'PRE' ? e.previousElementSibling : e, text, 'Copy', 'Copy ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
+    add(e.tagName === 'PRE' ? e.previousElementSibling : e, text, word('Copy'), word('Copy') + ' ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
   }
   for (const e of all('[data-copy-all]', root)) {
     const text = e.tagName === 'PRE' ? e.textContent.trim() : all('[data-copy]', e).map((one) => one.dataset.copy).join('\n');
-    add($('.row', e.closest('#new')), text, 'Copy all', 'Copy all new ids');
+    add($('.row', e.closest('#new')), text, word('Copy all'), word('Copy all new ids'));
   }
 }
 
@@ -246,7 +246,7 @@ function newIDs(form) {
       enliven($('#new'));
       newIDs($('form[data-new]'));
       $('form[data-new] [type=submit]').focus();
-      say('created');
+      say(word('created'));
     } catch (e) {
       trouble(e.message);
     }
@@ -301,8 +301,8 @@ function calendar(box) {
   around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
   const button = $('button', around), picker = $('input', around);
   button.textContent = '▾';
-  button.setAttribute('aria-label', 'Pick ' + box.dataset.pick);
-  button.title = 'Pick a time';
+  button.setAttribute('aria-label', word('Pick') + ' ' + box.dataset.pick);
+  button.title = word('Pick a time');
   button.addEventListener('click', () => { picker.value = clock.format(new Date()).replace(' ', 'T'); picker.showPicker(); });
   picker.addEventListener('input', (e) => {
     e.stopPropagation();
