@@ -301,7 +301,7 @@ function calendar(box) {
   around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
   const button = $('button', around), picker = $('input', around);
   button.textContent = '▾';
-  button.setAttribute('aria-label', word('Pick') + ' ' + box.dataset.pick);
+  button.setAttribute('aria-label', word('Pick ') + box.dataset.pick);
   button.title = word('Pick a time');
   button.addEventListener('click', () => { picker.value = clock.format(new Date()).replace(' ', 'T'); picker.showPicker(); });
   picker.addEventListener('input', (e) => {

@@ -1,0 +1,106 @@
+package page
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// sourceTexts returns the texts that Go files give to Say and Prose, and all their literals.
+func sourceTexts(t *testing.T, patterns ...string) (said, literals map[string]bool) {
+	t.Helper()
+	said, literals = map[string]bool{}, map[string]bool{}
+	for _, pattern := range patterns {
+		names, _ := filepath.Glob(pattern)
+		if len(names) == 0 {
+			t.Fatal("no files " + pattern)
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") || name == "lang.go" {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.BasicLit:
+					if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil {
+						literals[text] = true
+					}
+				case *ast.CallExpr:
+					f, ok := n.Fun.(*ast.SelectorExpr)
+					if !ok || f.Sel.Name != "Say" && f.Sel.Name != "Prose" || len(n.Args) == 0 {
+						break
+					}
+					if lit, ok := n.Args[0].(*ast.BasicLit); ok {
+						text, _ := strconv.Unquote(lit.Value)
+						said[text] = true
+					} else if _, sum := n.Args[0].(*ast.BinaryExpr); sum {
+						t.Errorf("%s: the text of %s is a sum: write it as one literal", name, f.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	return said, literals
+}
+
+// Each text of the views has its Chinese, and each Chinese text is that of a text.
+func TestChineseIsComplete(t *testing.T) {
+	said, literals := sourceTexts(t, "*.go", "../../site/*.go", "../../inspect/*.go", "../query/*.go")
+	said[Title], said[Description] = true, true
+	for text := range said {
+		if chinese[text] == "" {
+			t.Errorf("lang.go has no Chinese for %q", text)
+		}
+	}
+	verb := regexp.MustCompile("%[a-z]|`")
+	for text, zh := range chinese {
+		if !said[text] && !literals[text] {
+			t.Errorf("lang.go has Chinese for %q, which no view shows", text)
+		}
+		if want, got := verb.FindAllString(text, -1), verb.FindAllString(zh, -1); !slices.Equal(want, got) {
+			t.Errorf("%q has %q, its Chinese has %q", text, want, got)
+		}
+	}
+
+	scripts, _ := filepath.Glob("static/*.js")
+	more, _ := filepath.Glob("../../site/static/*.js")
+	words := map[string]string{}
+	for row := range strings.Lines(chineseWords) {
+		english, zh, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "=")
+		if !ok || strings.Contains(zh, "=") || words[english] != "" {
+			t.Errorf("chineseWords: the row %q", row)
+		}
+		words[english] = zh
+	}
+	used := map[string]bool{}
+	for _, name := range append(scripts, more...) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\bword\('([^']*)'\)`).FindAllSubmatch(data, -1) {
+			used[string(m[1])] = true
+			if words[string(m[1])] == "" {
+				t.Errorf("%s: chineseWords has no row for %q", name, m[1])
+			}
+		}
+	}
+	for _, english := range slices.Sorted(maps.Keys(words)) {
+		if !used[english] {
+			t.Errorf("chineseWords has %q, which no script shows", english)
+		}
+	}
+}
