@@ -83,7 +83,9 @@ func (s *Site) card(in Inspected) g.Node {
 					h.Span(h.Class("soft also"), h.Data("utc", ""), g.Attr("hidden"), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
 			}),
 			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
-			g.If(err == nil && in.Time != nil, says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
+			g.Iff(err == nil && in.Time != nil, func() g.Node {
+				return says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))
+			}),
 			says(s.Say("Format"), "", g.Text(readingName(&first)+" "), s.verdict(first.Verdict), soften(" "+s.Say(first.Reason)))),
 		aroundNode(&in),
 		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text(s.Say("The documents of its second"))), s.queries(in.ID, in.Queries)}),
