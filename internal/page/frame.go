@@ -71,12 +71,14 @@ type Frame struct {
 	Session  bool      // the user has logged in, so the page has a button to log out
 	Now      *Overview // shown at the top; nil if the client may not see it
 	Contents g.Node
+	Head     g.Node // in place of what makes the browser load the files of a server's page, unless nil
+	Below    g.Node // stays below the contents when page.js shows others; may be nil
 }
 
 // Frame returns a whole page.
 func (s *Site) Frame(f Frame) g.Node {
 	return h.Doctype(h.HTML(s.language(),
-		h.Head(s.once("head", s.head), h.TitleEl(g.Text(f.Title+" · oid"))),
+		h.Head(g.Iff(f.Head == nil, func() g.Node { return s.once("head", s.head) }), f.Head, h.TitleEl(g.Text(f.Title+" · oid"))),
 		h.Body(
 			h.A(h.Class("skip"), h.Href("#main"), g.Text(s.Say("Skip to the content"))),
 			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
@@ -85,6 +87,7 @@ func (s *Site) Frame(f Frame) g.Node {
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text(s.Say("Time zone"))), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
+			f.Below,
 			h.Footer(s.once("foot "+strconv.FormatBool(f.Now != nil), func() g.Node { return s.foot(f.Now != nil) }), g.Iff(f.Session, func() g.Node {
 				return h.Form(h.Method("post"), h.Action(s.URL("/logout")), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
 			})),
