@@ -13,6 +13,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
+	"github.com/oidkit/oid/internal/report"
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
@@ -72,9 +75,9 @@ func (s *Server) takeCensus(api huma.API, at route) {
 func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {
 	ids, err := timerange.Span{Since: in.Since, From: in.From, To: in.To}.Range(now)
 	if err != nil {
-		return o, v, answered{err, errRequest}
+		return o, v, pure.Wrong(err)
 	}
-	zone, err := zoneOf(in.Zone)
+	zone, err := pure.Zone(in.Zone)
 	if err != nil {
 		return o, v, err
 	}
@@ -129,7 +132,7 @@ func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	if code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retrySoon)
 	}
-	s.show(w, r, code, "Census", "/census", s.site.Census(s.options.Limits.Upload, wrong))
+	s.show(w, r, code, page.Frame{Title: "Census", Current: "/census", Contents: s.site.Census(s.options.Limits.Upload, wrong)})
 }
 
 // censusForm answers the form with the page of the report.
@@ -140,12 +143,12 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	report, err := s.censusOfForm(r, u)
+	c, err := s.censusOfForm(r, u)
 	if err != nil {
 		s.showCensus(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(report))
+	s.show(w, r, http.StatusOK, page.Frame{Title: "Census", Current: "/census", Contents: s.site.Report(func(out io.Writer) error { return report.WriteFragment(out, c) })})
 }
 
 // maxField is the maximum size of a form field that is not the file, in bytes.
@@ -156,7 +159,7 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 	r.Body = io.NopCloser(u)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, requestf("the request is not a form with a file")
+		return nil, pure.Wrongf("the request is not a form with a file")
 	}
 	in := censusInput{Zone: "UTC", Top: 10}
 	fields := map[string]*string{"field": &in.Field, "format": &in.Format, "tz": &in.Zone}
@@ -166,9 +169,9 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 		case u.Early() != nil:
 			return nil, u.Early()
 		case err == io.EOF:
-			return nil, requestf("the request has no file")
+			return nil, pure.Wrongf("the request has no file")
 		case err != nil:
-			return nil, requestf("the form cannot be read: %w", err)
+			return nil, pure.Wrongf("the form cannot be read: %w", err)
 		}
 		if part.FormName() == "file" {
 			o, v, err := in.options(s.options.Now())
@@ -177,14 +180,14 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 			}
 			name := part.FileName()
 			if name == "" {
-				return nil, requestf("the request has no file: choose one first")
+				return nil, pure.Wrongf("the request has no file: choose one first")
 			}
 			report, err := s.census(u, name, part, o, v)
 			if err != nil {
 				return nil, err
 			}
 			if after, err := parts.NextPart(); err == nil {
-				return nil, requestf("the field %q comes after the file; send it before", after.FormName())
+				return nil, pure.Wrongf("the field %q comes after the file; send it before", after.FormName())
 			}
 			// After the rest of the form has been read, the connection can be used again.
 			_, _ = io.CopyN(io.Discard, u, maxField)
@@ -192,14 +195,14 @@ func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, 
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField+1))
 		if err != nil {
-			return nil, requestf("the form cannot be read: %w", err)
+			return nil, pure.Wrongf("the form cannot be read: %w", err)
 		}
 		if len(value) > maxField {
-			return nil, requestf("the field %q has more than %d bytes", part.FormName(), maxField)
+			return nil, pure.Wrongf("the field %q has more than %d bytes", part.FormName(), maxField)
 		}
 		to := fields[part.FormName()]
 		if to == nil {
-			return nil, requestf("the request has an unknown field %q", part.FormName())
+			return nil, pure.Wrongf("the request has an unknown field %q", part.FormName())
 		}
 		*to = string(value)
 	}

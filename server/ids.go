@@ -11,15 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/pure"
-	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
@@ -138,7 +135,7 @@ func (s *Server) createIDs(api huma.API, at route) {
 		case f == nil:
 			return nil, s.problem(ctx, errAcceptable)
 		case n > page.MaxIDs:
-			return nil, s.problem(ctx, tooManyIDs(n))
+			return nil, s.problem(ctx, page.TooMany(n))
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)
@@ -170,53 +167,15 @@ func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	}
 }
 
-// tooManyIDs is the error for a request for n ids.
-func tooManyIDs(n int) error {
-	return requestf("count %d: the server creates at most %s ids per request; send several requests, or use the command \"oid new -n %d\" or the Go package objectid", n, humanize.Comma(page.MaxIDs), n)
-}
-
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
-	f := r.PostForm
-	v := page.New{Format: f.Get("format")}
-	code := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")), &v.Error)
-	s.showStart(w, r, code, &page.Start{New: &v})
+	v, err := page.NewIDs(r.PostForm.Get("count"), r.PostForm.Get("format"), s.fill)
+	s.showStart(w, r, statusOf(err), &page.Start{New: v})
 }
 
-// fillNew creates the ids that v asks for.
-func (s *Server) fillNew(v *page.New, count string) error {
-	n, err := strconv.Atoi(strings.TrimSpace(count))
-	if err != nil || n < 1 {
-		v.Count = page.FewIDs
-		return requestf("number of ids %q: want a whole number from 1 to %s", count, humanize.Comma(page.MaxIDs))
-	}
-	v.Count = min(n, page.MaxIDs)
-	if n > page.MaxIDs {
-		return tooManyIDs(n)
-	}
-	if !page.HasNotation(v.Format) {
-		return requestf("format %q: want one of the list", v.Format)
-	}
-	v.IDs = make([]objectid.ID, n)
-	s.backend.generator().Fill(v.IDs)
-	s.metrics.created.Add(float64(n))
-	return nil
-}
-
-// nowIn returns the current time in a time zone. Times without a zone are then read in
-// that zone. The empty name means UTC.
-func (s *Server) nowIn(zone string) (time.Time, error) {
-	l, err := zoneOf(zone)
-	return s.options.Now().In(l), err
-}
-
-// zoneOf returns the time zone with a name. The empty name means UTC. For an unknown name it
-// returns UTC and an error.
-func zoneOf(name string) (*time.Location, error) {
-	l, err := time.LoadLocation(name)
-	if err != nil || strings.EqualFold(name, "local") {
-		return time.UTC, requestf("time zone %q: unknown; want a name such as Europe/Berlin", name)
-	}
-	return l, nil
+// fill fills dst with new ids.
+func (s *Server) fill(dst []objectid.ID) {
+	s.backend.generator().Fill(dst)
+	s.metrics.created.Add(float64(len(dst)))
 }
 
 type rangeInput struct {
@@ -231,41 +190,15 @@ type rangeInput struct {
 var rangeOf = describe(tagIDs, "range", "Turn a time range into a range of ids",
 	"Returns the bounds of the ids that were created in a time range, and queries for them. A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, an ObjectId, or a time as a program prints it, such as ISODate('2026-11-20T14:00:00Z').",
 	func(s *Server, _ context.Context, in *rangeInput) (wire.Range, error) {
-		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
+		return pure.TimeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone, s.options.Now())
 	})
 
-// timeRange returns the range of the ids of a time range, with queries for them. If process
-// is not empty, the queries match only ids with this process value or block.
-func (s *Server) timeRange(span timerange.Span, column, process, zone string) (wire.Range, error) {
-	now, err := s.nowIn(zone)
-	if err != nil {
-		return wire.Range{}, err
-	}
-	r, err := span.Range(now)
-	if err != nil {
-		return wire.Range{}, answered{err, errRequest}
-	}
-	if process, err = query.ParseProcess(process); err != nil {
-		return wire.Range{}, answered{err, errRequest}
-	}
-	return pure.Range(r, column, process), nil
+func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
+	f, err := s.site.Range(r.URL.Query(), s.options.Now())
+	s.show(w, r, statusOf(err), f)
 }
 
-func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	data := page.Range{
-		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: cmp.Or(q.Get("column"), "_id"), Process: q.Get("process"), Zone: cmp.Or(q.Get("tz"), "UTC"),
-	}
-	data.Help = timerange.Help(data.Zone)
-	asked := data.Span
-	if asked == (timerange.Span{}) {
-		asked.Since = "24h"
-	}
-	found, err := s.timeRange(asked, data.Column, data.Process, data.Zone)
-	if err == nil {
-		data.Range = &found
-	}
-	code := s.outcome(r.Context(), err, &data.Error)
-	s.show(w, r, code, "Range", "/range", s.site.Range(&data))
+func (s *Server) showOdds(w http.ResponseWriter, r *http.Request) {
+	f, err := s.site.Odds(r.URL.Query())
+	s.show(w, r, statusOf(err), f)
 }

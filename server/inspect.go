@@ -7,13 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/page"
-	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
@@ -105,12 +103,8 @@ func dropContradicted(in *wire.Inspection) {
 
 // Bounds of the page.
 const (
-	maxCards     = 6                       // up to this number of ids, each is shown with all its readings
-	maxRows      = 5000                    // ids that are shown
-	maxLink      = 4000                    // bytes of a text that goes into a URL
 	traceTime    = 1500 * time.Millisecond // after which no further ids of a page are traced
 	maxInspected = 100                     // results that are kept, see recent
-	maxBad       = 100                     // messages about text that is not an id
 )
 
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +115,7 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
 // long for a URL is answered at once.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
 	text := r.PostForm.Get("id")
-	if len(text) <= maxLink {
+	if len(text) <= page.MaxLink {
 		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
 		return
 	}
@@ -134,7 +128,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 	data, ok := s.inspected.get(text, asked)
 	if !ok {
 		data = s.inspectText(r.Context(), text)
-		if len(data.Cards) == 1 && data.NoTrace == "" && len(text) <= maxLink {
+		if len(data.Cards) == 1 && data.NoTrace == "" && len(text) <= page.MaxLink {
 			s.site.PrepareStart(&data)
 			s.inspected.put(text, data, asked, maxInspected)
 		}
@@ -144,64 +138,29 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 
 // inspectText returns what is known of the ids in a text.
 func (s *Server) inspectText(ctx context.Context, text string) page.Start {
-	data := page.Start{Text: text}
 	deadline := s.options.Now().Add(traceTime)
-	var found []page.Inspected
-	var ignored []page.BadPiece
-	for piece, err := range inspect.Scan(strings.NewReader(text)) {
-		if len(found) == maxRows {
-			data.More++
-			continue
-		}
-		var in page.Inspected
-		if err == nil {
-			in.Before, in.After = piece.Before, piece.After
-			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, data.NoTrace == "")
-		}
-		if errors.Is(err, inspect.ErrNoID) { // such as a line of a log; it is reported only if no id is found
-			if ignored == nil {
-				ignored = []page.BadPiece{{Line: piece.Line, Error: phrase.Plain(err.Error())}}
-			}
-			continue
-		}
-		if err != nil {
-			if len(data.Bad) < maxBad {
-				data.Bad = append(data.Bad, page.BadPiece{Line: piece.Line, Error: phrase.Plain(err.Error())})
-			}
-			continue
-		}
-		data.NoTrace = cmp.Or(data.NoTrace, in.TraceError)
-		if data.NoTrace == "" && s.options.Now().After(deadline) {
-			data.NoTrace = "the remaining ids were not looked up because it takes too long; inspect fewer ids at once"
+	noTrace := ""
+	data := page.Read(text, func(id string) (in page.Inspected, err error) {
+		in.Inspection, err = s.inspect(ctx, id, &inspect.Options{}, noTrace == "")
+		noTrace = cmp.Or(noTrace, in.TraceError)
+		if noTrace == "" && s.options.Now().After(deadline) {
+			noTrace = "the remaining ids were not looked up because it takes too long; inspect fewer ids at once"
 		}
 		addLoad(&in)
-		found = append(found, in)
-	}
-	if len(found) == 0 && data.Bad == nil {
-		data.Bad = ignored
-	}
-	if len(found) == 1 {
-		s.lookAround(ctx, &found[0])
-	}
-	if len(found) <= maxCards {
-		data.Cards = found
-	} else {
-		data.Rows = found
+		return in, err
+	})
+	data.NoTrace = noTrace
+	if len(data.Cards) == 1 {
+		s.lookAround(ctx, &data.Cards[0])
 	}
 	return data
 }
 
 // showStart answers with the start page. If the client may create ids, the page has some.
 func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, data *page.Start) {
-	title := "Ids"
-	if len(data.Cards) == 1 {
-		title = data.Cards[0].ID
-	}
 	if t := s.door.TokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
-		data.New = &page.New{}
-		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // has no error: the number is permitted
+		data.New, _ = page.NewIDs("", "", s.fill) // has no error: the number is the default
 	}
-	data.Formats = inspect.Names()
 	data.Now = s.overview(r.Context())
-	s.show(w, r, code, title, "/", s.site.Start(data))
+	s.show(w, r, code, s.site.Start(data))
 }

@@ -148,7 +148,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 		v.Next = "/locks?" + given.Encode()
 	}
 	code := s.outcome(r.Context(), err, &v.Error)
-	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
+	s.show(w, r, code, page.Frame{Title: "Locks", Current: "/locks", Contents: s.site.Locks(&v)})
 }
 
 // contains reports whether one of the texts contains searched. Case does not matter.

@@ -16,6 +16,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -40,10 +41,11 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Data))
 }
 
-// show answers with a view, whose path is current. The page is rendered completely before
-// its first byte is sent, because the request then gives its slot back.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: s.overview(r.Context()), Contents: contents}))
+// show answers with a view. The page is rendered completely before its first byte is sent,
+// because the request then gives its slot back.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, f page.Frame) {
+	f.Session, f.Now = s.door.InSession(r), s.overview(r.Context())
+	s.send(w, code, s.site.Frame(f))
 }
 
 // askToken answers with the login form. The page shows nothing of the registry or the
@@ -93,7 +95,7 @@ func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
 func (s *Server) form(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+			s.fail(w, r, pure.Wrongf("the request cannot be read as a form: %w", err))
 			return
 		}
 		do(w, r)

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -276,21 +275,6 @@ func TestAgoInTheBrowser(t *testing.T) {
 					t.Errorf("ago(%v) = %q, want %q", then.Sub(now), got, want)
 				}
 			}
-		}
-	}
-}
-
-// The form for a time range has the same labels here as on the static site.
-func TestLabelsOfARangeAreThoseOfTheSite(t *testing.T) {
-	site, err := os.ReadFile("../site/static/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := serve(t, server.Options{}).get(t, "/range", "Accept", "text/html").body
-	for _, id := range []string{"from", "to", "column"} {
-		label := regexp.MustCompile(`<label for="` + id + `">[^<]+</label>`)
-		if ours, theirs := label.FindString(page), label.FindString(string(site)); ours == "" || ours != theirs {
-			t.Errorf("%q, and on the site %q", ours, theirs)
 		}
 	}
 }

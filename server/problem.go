@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,7 +17,9 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
+	"github.com/oidkit/oid/internal/page"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -31,7 +32,6 @@ import (
 var (
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
 	errNoLock     = errors.New("nobody holds this lock or waits for it")
-	errRequest    = errors.New("a value of the request cannot be used")
 )
 
 // internalText is what clients see of an internal error.
@@ -44,11 +44,6 @@ type answered struct {
 }
 
 func (e answered) Unwrap() []error { return []error{e.error, e.as} }
-
-// requestf returns an error about a value of a request.
-func requestf(format string, args ...any) error {
-	return answered{fmt.Errorf(format, args...), errRequest}
-}
 
 // noMember is the error for a member key that the registry does not know.
 func noMember(key registry.MemberKey) error {
@@ -85,7 +80,7 @@ var problemTypes = []problemType{
 	{"media-type", http.StatusUnsupportedMediaType, "The body must be application/json.", nil},
 	{"wrong-host", http.StatusMisdirectedRequest, "The header Host names another host.", []error{door.ErrBase, door.ErrHost}},
 	{"invalid", http.StatusUnprocessableEntity, "A value of the request is invalid; detail or errors say which and why.", []error{
-		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrDescription, registry.ErrEvidence, registry.ErrCursor,
+		pure.ErrValue, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrDescription, registry.ErrEvidence, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 	}},
 	{"busy", http.StatusServiceUnavailable, "The server is overloaded or stopping; send the request again after Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
@@ -117,8 +112,13 @@ func typeOfStatus(status int) *problemType {
 // or of the store.
 func isAnswer(err error) bool { return typeOf(err).status < http.StatusInternalServerError }
 
-// statusOf returns the HTTP status for an error.
-func statusOf(err error) int { return typeOf(err).status }
+// statusOf returns the HTTP status for an error, which may be nil.
+func statusOf(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	return typeOf(err).status
+}
 
 // text returns what a client sees of err. An internal error goes to the log instead.
 func (s *Server) text(ctx context.Context, err error) string {
@@ -129,16 +129,15 @@ func (s *Server) text(ctx context.Context, err error) string {
 	case errors.Is(err, store.ErrKey):
 		return "the request has a value that cannot be a key in the store"
 	}
-	return excerpt(phrase.Plain(err.Error()), maxDetail)
+	return page.ErrorText(err)
 }
 
 // outcome returns the status of a page on which err happened. If err is not nil, it sets
 // text to what the client sees of err.
 func (s *Server) outcome(ctx context.Context, err error, text *string) (code int) {
-	if err == nil {
-		return http.StatusOK
+	if err != nil {
+		*text = s.text(ctx, err)
 	}
-	*text = s.text(ctx, err)
 	return statusOf(err)
 }
 
@@ -203,25 +202,14 @@ func tidy(_ huma.Context, _ string, v any) (any, error) {
 		p.Errors = append(p.Errors[:maxProblems:maxProblems], &huma.ErrorDetail{Message: fmt.Sprintf("and %d more", more)})
 	}
 	for _, e := range p.Errors {
-		e.Message, e.Location = plainNumber(excerpt(e.Message, maxDetail)), excerpt(e.Location, maxValue)
+		e.Message, e.Location = plainNumber(phrase.Excerpt(e.Message, maxDetail)), phrase.Excerpt(e.Location, maxValue)
 		if text, ok := e.Value.(string); ok {
-			e.Value = excerpt(text, maxValue)
+			e.Value = phrase.Excerpt(text, maxValue)
 		} else if data, err := json.Marshal(e.Value); err != nil || len(data) > maxValue {
-			e.Value = excerpt(string(data), maxValue)
+			e.Value = phrase.Excerpt(string(data), maxValue)
 		}
 	}
 	return p, nil
-}
-
-// excerpt returns text if it has at most n bytes, otherwise its beginning and an ellipsis.
-func excerpt(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
 }
 
 // plainNumber returns a message of package huma without an exponent in the number at its

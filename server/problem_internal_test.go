@@ -16,6 +16,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -95,7 +96,7 @@ func TestPlainError(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	if got := excerpt("aéb", 2); got != "a…" {
+	if got := phrase.Excerpt("aéb", 2); got != "a…" {
 		t.Errorf("a cut in a character: %q", got)
 	}
 }

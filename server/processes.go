@@ -41,7 +41,7 @@ func (in *listInput) query() (q registry.Query, err error) {
 		q.States = []registry.State{registry.State(in.State)}
 	}
 	if q.Labels, err = registry.ParseLabels(in.Label); err != nil {
-		return q, answered{err, errRequest}
+		return q, pure.Wrong(err)
 	}
 	if in.Address != "" {
 		q.Addr, err = registry.ParseAddr(in.Address)
@@ -88,7 +88,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		data.Next = "/processes?" + given.Encode()
 	}
 	data.States = each.Of(registry.States(), func(state registry.State) string { return string(state) })
-	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
+	s.show(w, r, code, page.Frame{Title: "Processes", Current: "/processes", Contents: s.site.Processes(&data)})
 }
 
 // processList is one page of the list of processes, with their load.
@@ -204,7 +204,7 @@ func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	}
 	since, until, err := span.Times(now.UTC())
 	if err != nil {
-		return from, to, answered{err, errRequest}
+		return from, to, pure.Wrong(err)
 	}
 	return *cmp.Or(since, &from), *cmp.Or(until, &to), nil
 }
@@ -279,11 +279,11 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
+	s.show(w, r, http.StatusOK, page.Frame{Title: phrase.Shown(one.Name), Current: "/processes", Contents: s.site.Process(&page.Process{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Samples: len(found), Load: loadSeries(found), Interval: one.Interval,
 		Queries: pure.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
-	}))
+	})})
 }
 
 // loadSeries returns a series for each kind of load that was measured in samples.

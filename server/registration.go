@@ -15,6 +15,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/hidden"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -125,11 +126,11 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	in.Body.Key = in.Key
 	ids, layout, o := towire.FromRegistration(&in.Body)
 	if strings.TrimSpace(o.Name) == "" {
-		return wire.Registered{}, requestf("name %q: want printable characters", o.Name)
+		return wire.Registered{}, pure.Wrongf("name %q: want printable characters", o.Name)
 	}
 	for _, field := range [][2]string{{"host", o.Host}, {"executable", o.Executable}} {
 		if strings.ContainsFunc(field[1], hidden.Rune) {
-			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
+			return wire.Registered{}, pure.Wrongf("%s %q: want printable characters", field[0], field[1])
 		}
 	}
 	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
@@ -152,7 +153,7 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 	now := cmp.Or(in.Body.Clock, s.options.Now()) // the start time is by the clock of the process
 	started := cmp.Or(in.Body.Started, now)
 	if started.After(now.Add(maxAhead)) {
-		return gpid.GPID{}, requestf("started %s: want a time that is not in the future", started.Format(time.RFC3339))
+		return gpid.GPID{}, pure.Wrongf("started %s: want a time that is not in the future", started.Format(time.RFC3339))
 	}
 	return gpid.New(addr, started, int(in.Body.PID))
 }

@@ -56,6 +56,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/new", Policy: read(small), do: redirect("/", http.StatusSeeOther)},
 		{method: "POST", path: "/new", Policy: write(large), do: s.form(s.newForm)},
 		{method: "GET", path: "/range", Policy: read(small), do: s.showRange},
+		{method: "GET", path: "/odds", Policy: read(small), do: s.showOdds},
 		{method: "GET", path: "/census", Policy: read(small), do: s.censusPage},
 		{method: "POST", path: "/census", Policy: read(nil), do: s.censusForm},
 		{method: "GET", path: "/processes", Policy: read(large), do: s.showProcesses},
@@ -111,6 +112,6 @@ func large(r *http.Request, size int64) (memory int64, heavy bool) {
 // pasted is the cost of the page that shows the ids of a text.
 func pasted(r *http.Request, size int64) (memory int64, heavy bool) {
 	memory, _ = small(r, size)
-	memory += min((size+int64(len(r.URL.RawQuery)))/24, maxRows) * rowMemory
+	memory += min((size+int64(len(r.URL.RawQuery)))/24, page.MaxRows) * rowMemory
 	return memory, memory > heavyFrom
 }

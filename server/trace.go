@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/page"
-	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -44,17 +43,12 @@ func addLoad(in *page.Inspected) {
 }
 
 // lookAround adds what the page shows for a single id: the load of its process around its
-// creation, and queries for the documents of the same second. If the store does not answer,
-// it adds no load.
+// creation. If the store does not answer, it adds nothing.
 func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
-	if _, err := objectid.Parse(in.ID); err != nil || in.Time == nil {
-		return
-	}
-	second := in.Time.Truncate(time.Second)
-	in.Queries = pure.Range(objectid.Between(second, second.Add(time.Second)), "_id", "").Queries
 	if in.Trace == nil || len(in.Load) == 0 || len(in.Trace.Processes) != 1 {
 		return
 	}
+	second := in.Time.Truncate(time.Second)
 	p := in.Trace.Processes[0]
 	in.Interval = time.Duration(p.IntervalSeconds * float64(time.Second))
 	found, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) ([]registry.Sample, error) {

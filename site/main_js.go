@@ -1,22 +1,29 @@
+// Command site is the program of the static page, which makes in the browser what "oid serve"
+// makes on a server. "make site" builds it for WebAssembly, with the page around it, into a
+// folder that any web server can serve.
 package main
 
-import "syscall/js"
+import (
+	"strings"
+	"syscall/js"
+	"time"
 
-// main gives the page's script the functions oidInspect, oidRange and oidOdds, whose arguments
-// are strings, and then calls the script's oidReady.
+	"github.com/oidkit/oid/internal/page"
+)
+
+// main gives the scripts of the page the function oidPage(address, form, zone), see
+// [page.Site.Answer], and then calls their function oidReady.
 func main() {
-	give := func(name string, f func(args []string) any) {
-		js.Global().Set(name, js.FuncOf(func(_ js.Value, args []js.Value) any {
-			texts := make([]string, len(args))
-			for i, a := range args {
-				texts[i] = a.String()
-			}
-			return js.ValueOf(f(texts))
-		}))
+	site := &page.Site{Static: true}
+	if document := js.Global().Get("document"); document.Truthy() {
+		site.Lang = strings.TrimPrefix(document.Get("documentElement").Get("lang").String(), "en")
 	}
-	give("oidInspect", func(args []string) any { return inspectText(args[0]) })
-	give("oidRange", func(args []string) any { return rangeOf(args[0], args[1], args[2]) })
-	give("oidOdds", func(args []string) any { return oddsOf(args[0], args[1], args[2], args[3]) })
+	js.Global().Set("oidPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		f, address := site.Answer(args[0].String(), args[1].String(), time.Now().UTC())
+		var html strings.Builder
+		_ = f.Contents.Render(&html) // to memory, without errors
+		return map[string]any{"title": f.Title + " · oid", "address": address, "html": html.String()}
+	}))
 	js.Global().Call("oidReady")
-	select {} // the functions live as long as the page
+	select {} // the function lives as long as the page
 }

@@ -76,12 +76,12 @@ var allowed = map[string][]string{
 	"lock/internal/calls":           {"internal/backoff", "lock", "lock/internal/engine", "lock/internal/holder", "gpid", "objectid"},
 	"lock/internal/holder":          {"internal/backoff", "lock", "gpid"},
 	"registry":                      {"internal/backoff", "objectid", "gpid", "store", "internal/classic", "internal/each", "internal/hidden", "internal/otelresource"},
-	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/query", "internal/timerange", "server/internal/door", "internal/page", "server/wire", "internal/pure", "internal/towire", "internal/each", "internal/hidden", "internal/pattern"},
-	"internal/page":                 {"objectid", "census", "internal/report", "internal/phrase", "internal/plot", "internal/platform", "internal/query", "internal/timerange", "server/wire"},
+	"server":                        {"internal/backoff", "objectid", "gpid", "inspect", "census", "internal/plot", "internal/phrase", "lock", "store", "registry", "internal/timerange", "server/internal/door", "internal/page", "internal/report", "server/wire", "internal/pure", "internal/towire", "internal/each", "internal/hidden", "internal/pattern"},
+	"internal/page":                 {"objectid", "inspect", "internal/odds", "internal/pure", "internal/report", "internal/phrase", "internal/plot", "internal/platform", "internal/query", "internal/timerange", "server/wire"},
 	"server/internal/door":          {"objectid"},
 	"server/wire":                   {"objectid"},
 	"server/client":                 {"internal/backoff", "internal/otelresource", "objectid", "server/wire"},
-	"internal/pure":                 {"inspect", "internal/each", "internal/query", "objectid", "server/wire"},
+	"internal/pure":                 {"inspect", "internal/each", "internal/query", "internal/timerange", "objectid", "server/wire"},
 	"internal/towire":               {"internal/pure", "objectid", "gpid", "inspect", "census", "internal/pattern", "internal/phrase", "lock", "registry", "server/wire", "internal/each"},
 	"internal/agent":                {"internal/otelresource", "registry", "objectid", "gpid", "store", "internal/backoff"},
 	"internal/odds":                 {"internal/timerange"},
@@ -89,7 +89,7 @@ var allowed = map[string][]string{
 	"cmd/oid/internal/job/guard":    {},
 	"cmd/oid/internal/documents":    {"census"},
 	"cmd/oid/internal/table":        {"inspect", "objectid", "internal/causes", "internal/each", "internal/pattern"},
-	"site":                          {"inspect", "internal/query", "internal/timerange", "objectid", "internal/odds", "internal/phrase", "internal/each"},
+	"site":                          {},  // its program is for WebAssembly alone
 	"cmd/oid":                       nil, // everything
 }
 

@@ -5,9 +5,6 @@ import (
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
-
-	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/internal/report"
 )
 
 // Census returns the form that uploads a file of up to most bytes. If wrong is not empty,
@@ -29,10 +26,10 @@ func (s *Site) Census(most int64, wrong string) g.Node {
 	}
 }
 
-// Report returns the report of a census.
-func (s *Site) Report(c *census.Report) g.Node {
+// Report returns the report of a census, which write writes as HTML.
+func (s *Site) Report(write func(io.Writer) error) g.Node {
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text("Another file"))),
-		h.Div(h.Class("report"), g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, c) })),
+		h.Div(h.Class("report"), g.NodeFunc(write)),
 	}
 }

@@ -1,79 +1,15 @@
-// Package page renders the web page of a server. Package server gets the values from the
-// registry, the store and the locks, and the functions of this package return HTML nodes
-// for them. A view is one of the tabs: Ids, Ranges, Census, Processes, Locks.
+//go:build !js
+
 package page
 
 import (
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
-	"io/fs"
-	"mime"
 	"net/http"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
-
-	"github.com/oidkit/oid/internal/report"
 )
-
-// Site has what all pages of a server have in common. [Site.Frame] returns a whole page, and
-// most other methods return the contents of one view. Any number of goroutines may share it.
-type Site struct {
-	Base       string // path of the server's URL without a slash at its end; empty for the root
-	Version    string // version of the program; may be empty
-	Registry   bool   // the server has a registry
-	StoreName  string // name of the store, such as PostgreSQL; may be empty
-	ShowsLocks bool   // the server shows locks
-	Lang       string // language of the page: zh is Chinese, empty is English
-
-	fixed sync.Map // see once
-}
-
-// once renders a part that is the same on every page, and returns it from then on. name
-// identifies the part.
-func (s *Site) once(name string, part func() g.Node) g.Node {
-	if n, ok := s.fixed.Load(name); ok {
-		return n.(g.Node)
-	}
-	n := rendered(part())
-	s.fixed.Store(name, n)
-	return n
-}
-
-// URL returns the URL of a path on the server. The path begins with a slash. Every link of a
-// page must be made by URL.
-func (s *Site) URL(path string) string { return s.Base + path }
-
-// view is the path and the name of a view.
-type view struct {
-	Path, Name string
-}
-
-// views returns all views of the server.
-func (s *Site) views() []view {
-	all := []view{{"/", "Ids"}, {"/range", "Ranges"}, {"/census", "Census"}, {"/processes", "Processes"}}
-	if s.ShowsLocks {
-		all = append(all, view{"/locks", "Locks"})
-	}
-	return all
-}
-
-// Frame is the data of a whole page, around the contents of a view.
-type Frame struct {
-	Title    string
-	Current  string    // path of the view; empty if the page is none
-	Session  bool      // the user has logged in, so the page has a button to log out
-	Now      *Overview // shown at the top; nil if the client may not see it
-	Contents g.Node
-	Head     g.Node // in place of what makes the browser load the files of a server's page, unless nil
-	Below    g.Node // stays below the contents when page.js shows others; may be nil
-}
 
 // Frame returns a whole page.
 func (s *Site) Frame(f Frame) g.Node {
@@ -145,44 +81,6 @@ func (s *Site) Error(path string, status int, text string, session bool) g.Node 
 		g.If(status == http.StatusNotFound, h.P(h.A(h.Href(s.URL("/")), g.Text("Read an id, or create one")))), soft(g.Textf("Status %d.", status)),
 	}})
 }
-
-//go:embed static
-var files embed.FS
-
-// Asset is a file that the pages load.
-type Asset struct {
-	Type string // MIME type
-	Tag  string // hash of the content
-	Data []byte
-}
-
-// Assets returns all assets by name.
-var Assets = sync.OnceValue(func() map[string]Asset {
-	out := map[string]Asset{}
-	entries, err := fs.ReadDir(files, "static")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	for _, e := range entries {
-		data, err := files.ReadFile("static/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		switch e.Name() {
-		case "page.css":
-			data = append([]byte(report.Style()), data...)
-		case "page.js": // clock.js comes before it, by name as well
-			data = slices.Concat(out["clock.js"].Data, data)
-		}
-		sum := sha256.Sum256(data)
-		out[e.Name()] = Asset{mime.TypeByExtension(path.Ext(e.Name())), hex.EncodeToString(sum[:6]), data}
-	}
-	return out
-})
-
-// Path returns the path of an asset. It contains the hash of the content, so that browsers
-// can cache the asset forever.
-func Path(name string) string { return "/static/" + Assets()[name].Tag + "/" + name }
 
 // Login returns the login form. After a login, the browser goes to the path next. If wrong
 // is not empty, the form shows it.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -8,9 +9,11 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/platform"
 	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -18,7 +21,6 @@ import (
 // Start is the data of the start page.
 type Start struct {
 	Text    string      // the text that was pasted
-	Formats string      // the formats of ids that can be read, in words
 	Cards   []Inspected // the ids in the text, if there are few: each is shown with all details
 	Rows    []Inspected // the ids in the text, if there are many: each is a row of a table
 	Bad     []BadPiece
@@ -34,7 +36,6 @@ type Start struct {
 // Inspected is the data of one id in the pasted text.
 type Inspected struct {
 	wire.Inspection
-	Before, After string // the text around the id
 	// Load is the load of the process at the creation time, in words.
 	Load []string
 	// Around is the load of the process some minutes before and after the creation time.
@@ -50,6 +51,54 @@ type Inspected struct {
 type BadPiece struct {
 	Line  int // from 1
 	Error string
+}
+
+// Bounds of what is read of a text.
+const (
+	maxCards = 6    // up to this number of ids, each is shown with all its readings
+	maxBad   = 100  // messages about text that is not an id
+	MaxRows  = 5000 // ids that are shown
+	MaxLink  = 4000 // bytes of a text that goes into a link
+)
+
+// Read returns what the ids in a text say. look returns what is known of one id; it is called
+// for each id that is shown, in their order.
+func Read(text string, look func(id string) (Inspected, error)) Start {
+	v := Start{Text: text}
+	var found []Inspected
+	var ignored []BadPiece
+	for piece, err := range inspect.Scan(strings.NewReader(text)) {
+		if len(found) == MaxRows {
+			v.More++
+			continue
+		}
+		var in Inspected
+		if err == nil {
+			in, err = look(piece.Text)
+		}
+		switch {
+		case err == nil:
+			found = append(found, in)
+		case errors.Is(err, inspect.ErrNoID): // such as a line of a log; it is reported only if no id is found
+			if ignored == nil {
+				ignored = []BadPiece{{piece.Line, phrase.Plain(err.Error())}}
+			}
+		case len(v.Bad) < maxBad:
+			v.Bad = append(v.Bad, BadPiece{piece.Line, phrase.Plain(err.Error())})
+		}
+	}
+	if len(found) == 0 && v.Bad == nil {
+		v.Bad = ignored
+	}
+	if len(found) > maxCards {
+		v.Rows = found
+		return v
+	}
+	if v.Cards = found; len(found) == 1 && found[0].Time != nil && objectid.Valid(found[0].ID) {
+		second := found[0].Time.Truncate(time.Second)
+		found[0].Queries = pure.Range(objectid.Between(second, second.Add(time.Second)), "_id", "").Queries
+	}
+	return v
 }
 
 // PrepareStart renders the part of v about the pasted text, so that several pages can

@@ -49,7 +49,9 @@ const (
 )
 
 // chineseWords are the texts of the scripts, see function word of clock.js.
-const chineseWords = `now=刚刚
+const chineseWords = `Opened as a file, this page reads one ObjectId. A web server adds the rest: python3 -m http.server in this folder, then http://localhost:8000/=直接从文件打开时，本页只能解读单个 ObjectId。其余功能需要一个 Web 服务器：在此目录运行 python3 -m http.server，然后访问 http://localhost:8000/
+The program cannot be loaded: the web server answers with status=无法加载程序，Web 服务器返回状态码
+now=刚刚
 copied=已复制
 created=已生成
 Copy=复制

@@ -23,6 +23,14 @@ func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func bytesText(n int64) string { return humanize.IBytes(uint64(n)) }
 
+// ErrorText returns what users see of an error, in at most 1000 bytes; "" for nil.
+func ErrorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return phrase.Excerpt(phrase.Plain(err.Error()), 1000)
+}
+
 // problem shows what went wrong. It returns nil if text is empty.
 func problem(text string) g.Node {
 	if text == "" {
@@ -111,11 +119,12 @@ func (s *Site) queries(name string, all []wire.Query) g.Node {
 		}))
 }
 
-// presetLinks returns a link to path for each preset. The links keep the parameters kept.
-func (s *Site) presetLinks(path, since string, kept url.Values) g.Node {
+// presetLinks returns a link for each preset. link makes the URL of a query. The links keep the
+// parameters kept.
+func (s *Site) presetLinks(link func(query string) string, since string, kept url.Values) g.Node {
 	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
 		query := strings.TrimSuffix("?since="+p.Since+"&"+kept.Encode(), "&")
-		return h.A(h.Class("chip"), h.Href(path+query), g.If(p.Since == since, h.Aria("current", "true")), g.Text(s.Say(p.Name)))
+		return h.A(h.Class("chip"), h.Href(link(query)), g.If(p.Since == since, h.Aria("current", "true")), g.Text(s.Say(p.Name)))
 	}))
 }
 

@@ -50,7 +50,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 	}
 	overview := &page.Overview{Time: time.Now(), Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
 	site.Prepare(overview)
-	return site, page.Frame{Title: id, Current: "/", Now: overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview})}
+	return site, page.Frame{Title: id, Current: "/", Now: overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview}).Contents}
 }
 
 // Every link of a page has the path of the base URL before it.

@@ -135,7 +135,7 @@ func (s *Site) Process(v *Process) g.Node {
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			g.Map(slices.Sorted(maps.Keys(v.Labels)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(v.Labels[name]))) })),
 		h.Div(h.ID("result"), h.Data("refresh", ""),
-			h.H2(g.Text("Load "), s.presetLinks("", v.Since, url.Values{"member": {v.Member}})),
+			h.H2(g.Text("Load "), s.presetLinks(func(query string) string { return query }, v.Since, url.Values{"member": {v.Member}})),
 			loadPlots(v.Load, v.Samples, v.Interval)),
 		h.H2(g.Text("Its ids")),
 		h.P(h.Class("example-id id"), coloredDigits(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue)))),

@@ -1,24 +1,26 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
+	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Range is the data of the view of ranges.
-type Range struct {
+// ranged is the data of the view of ranges.
+type ranged struct {
 	timerange.Span
 	Column  string      // the column in SQL queries
 	Process string      // the process value or block that the ids must have; empty for any
 	Zone    string      // the time zone for times that name none
 	Range   *wire.Range // nil if there is an error
 	Error   string
-	Help    string // how times are written
 }
 
 // preset is a time range that users choose with a click.
@@ -28,8 +30,27 @@ type preset struct {
 
 var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
 
-// Range returns the form for a time range, the bounds of its ids, and queries for them.
-func (s *Site) Range(v *Range) g.Node {
+// Range returns the view of ranges for a query: the form for a time range, the bounds of its
+// ids, and queries for them. The range is the last 24 hours if the query names none. The view
+// shows the error, which is about a value of the query.
+func (s *Site) Range(q url.Values, now time.Time) (Frame, error) {
+	v := &ranged{
+		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
+		Column: cmp.Or(q.Get("column"), "_id"), Process: q.Get("process"), Zone: cmp.Or(q.Get("tz"), "UTC"),
+	}
+	asked := v.Span
+	if asked == (timerange.Span{}) {
+		asked.Since = "24h"
+	}
+	found, err := pure.TimeRange(asked, v.Column, v.Process, v.Zone, now)
+	if err == nil {
+		v.Range = &found
+	}
+	v.Error = ErrorText(err)
+	return Frame{Title: "Range", Current: "/range", Contents: s.rangeNode(v)}, err
+}
+
+func (s *Site) rangeNode(v *ranged) g.Node {
 	picked := func(name, value, which, placeholder string) g.Node {
 		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}
@@ -42,8 +63,8 @@ func (s *Site) Range(v *Range) g.Node {
 				field("to", s.Say("To (not included)"), picked("to", v.To, s.Say("the end"), "now, 2026-12-01…")),
 				field("process", s.Say("Process value, or any"), textInput("process", v.Process)),
 				field("column", s.Say("SQL column"), textInput("column", v.Column))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(s.URL("/range"), v.Since, v.kept())),
-			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(v.Help)))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(func(query string) string { return s.URL("/range" + query) }, v.Since, v.kept())),
+			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(timerange.Help(v.Zone))))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
 			return g.Group{
 				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), v.Range.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), v.Range.To)),
@@ -55,7 +76,7 @@ func (s *Site) Range(v *Range) g.Node {
 }
 
 // kept returns the parameters other than the time range.
-func (v *Range) kept() url.Values {
+func (v *ranged) kept() url.Values {
 	q := url.Values{}
 	if v.Process != "" {
 		q.Set("process", v.Process)

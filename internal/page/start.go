@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -11,22 +12,30 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/query"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Start returns the contents of the start page: a form that reads ids, new ids, and a card
-// for each other view.
-func (s *Site) Start(v *Start) g.Node {
-	return g.Group{
+// Start returns the start page: a form that reads ids, new ids, and a card for each other view.
+func (s *Site) Start(v *Start) Frame {
+	title := s.Say("Ids")
+	if len(v.Cards) == 1 {
+		title = v.Cards[0].ID
+	}
+	if v.Now == nil { // the page is made before anybody asks for it
+		v.Now = s.Overview(time.Time{})
+	}
+	return Frame{Title: title, Current: "/", Contents: g.Group{
 		heading(s.Say("Read an id, or create one"), s.Prose("Paste anything: one id, a line of a log, a document, a thousand ids.")),
 		h.Div(h.Class("start"),
 			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), v.result, g.Iff(v.result == nil, func() g.Node { return s.inspectResult(v) }))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
 		v.Now.cards,
-	}
+	}}
 }
 
 func (s *Site) pasteForm(v *Start) g.Node {
@@ -40,7 +49,7 @@ func (s *Site) pasteForm(v *Start) g.Node {
 					return g.Group{g.Text(s.Say(", ")), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text(s.Say("a new one")))}
 				}))
 		})),
-		g.If(v.Text == "", soft(g.Text(v.Formats+"."))))
+		g.If(v.Text == "", soft(g.Text(inspect.Names()+"."))))
 }
 
 // cards returns the cards that lead to the other views and show their current content.
@@ -48,15 +57,16 @@ func (s *Site) cards(now *Overview) g.Node {
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
-	day := query.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
 	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", ""),
 		card("/range?since=24h", "A time range as a query",
-			h.P(g.Text("The last 24 hours:")),
-			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
+			g.Iff(!now.Time.IsZero(), func() g.Node {
+				day := query.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
+				return g.Group{h.P(g.Text("The last 24 hours:")), h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day)))}
+			}),
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
 			h.P(g.Text("Upload a dump or an export to see when the collection grew, which processes created its ids, and what is wrong with them."))),
-		card("/processes", "Processes", processesNow(now)),
+		g.Iff(!s.Static, func() g.Node { return card("/processes", "Processes", processesNow(now)) }),
 		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
 
@@ -159,6 +169,32 @@ type New struct {
 	Error  string
 }
 
+// NewIDs returns the new ids that a form asks for. fill makes ids. count is a number, or empty
+// for the default; format is the name of a notation, or empty for the default. The result shows
+// the error, which is about these values.
+func NewIDs(count, format string, fill func([]objectid.ID)) (v *New, err error) {
+	v = &New{Count: FewIDs, Format: format}
+	n, wrong := strconv.Atoi(cmp.Or(strings.TrimSpace(count), strconv.Itoa(FewIDs)))
+	switch {
+	case wrong != nil || n < 1:
+		err = pure.Wrongf("number of ids %q: want a whole number from 1 to %s", count, humanize.Comma(MaxIDs))
+	case n > MaxIDs:
+		v.Count, err = MaxIDs, TooMany(n)
+	case notationOf(format).Name != cmp.Or(format, notations[0].Name):
+		v.Count, err = n, pure.Wrongf("format %q: want one of the list", format)
+	default:
+		v.Count, v.IDs = n, make([]objectid.ID, n)
+		fill(v.IDs)
+	}
+	v.Error = ErrorText(err)
+	return v, err
+}
+
+// TooMany returns the error about a request for n ids.
+func TooMany(n int) error {
+	return pure.Wrongf("count %d: want at most %s ids per request; send several requests, or use the command \"oid new -n %d\" or the Go package objectid", n, humanize.Comma(MaxIDs), n)
+}
+
 // newPanel shows new ids, and the form that creates more.
 func (s *Site) newPanel(v *New) g.Node {
 	how := notationOf(v.Format)
@@ -185,6 +221,7 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(s.Say(n.About)), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				})))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Create ids"))))),
+		h.P(h.Class("soft"), h.A(h.Href(s.URL("/odds")), g.Text("The chance of a collision"))),
 		soft(g.Text("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. "), s.Prose("In a shell: `oid new -n %d`.", v.Count)),
 	}
 }
@@ -231,7 +268,3 @@ func notationOf(name string) notation {
 	i := slices.IndexFunc(notations, func(n notation) bool { return n.Name == name })
 	return notations[max(i, 0)]
 }
-
-// HasNotation reports whether there is a notation with this name. The empty name means the
-// default.
-func HasNotation(format string) bool { return format == "" || notationOf(format).Name == format }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -93,6 +94,17 @@ func Plain(text string) string {
 		text = packagePrefix.Get().ReplaceAllString(text, "$1")
 	}
 	return text
+}
+
+// Excerpt returns text if it has at most n bytes, otherwise its beginning and an ellipsis.
+func Excerpt(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
 }
 
 // Shown returns a text of unknown origin as it can be shown to people: each invisible character

@@ -4,15 +4,62 @@
 package pure
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/each"
 	"github.com/oidkit/oid/internal/query"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
+// ErrValue matches the errors about a value that somebody has entered. Users see their texts.
+var ErrValue = errors.New("a value of the request cannot be used")
+
+type valueError struct{ error }
+
+func (e valueError) Unwrap() []error { return []error{e.error, ErrValue} }
+
+// Wrong returns err, which is not nil, as an error about a value.
+func Wrong(err error) error { return valueError{err} }
+
+// Wrongf returns an error about a value.
+func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
+
 // TimedID returns id with its creation time.
 func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id.Time()} }
+
+// Zone returns the time zone with a name. The empty name means UTC. For an unknown name it
+// returns UTC and an error.
+func Zone(name string) (*time.Location, error) {
+	l, err := time.LoadLocation(name)
+	if err != nil || strings.EqualFold(name, "local") {
+		return time.UTC, Wrongf("time zone %q: unknown; want a name such as Europe/Berlin", name)
+	}
+	return l, nil
+}
+
+// TimeRange returns the range of the ids of a time range, with queries for them. Times without
+// a zone are in the zone with the name zone. If process is not empty, the queries match only
+// ids with this process value or block. column is the name of the column in SQL queries.
+func TimeRange(span timerange.Span, column, process, zone string, now time.Time) (wire.Range, error) {
+	l, err := Zone(zone)
+	if err != nil {
+		return wire.Range{}, err
+	}
+	r, err := span.Range(now.In(l))
+	if err != nil {
+		return wire.Range{}, Wrong(err)
+	}
+	if process, err = query.ParseProcess(process); err != nil {
+		return wire.Range{}, Wrong(err)
+	}
+	return Range(r, column, process), nil
+}
 
 // Range returns r and queries for its ids. column is the name of the column in SQL queries.
 // If process is not empty, the queries match only ids with this process value or block.

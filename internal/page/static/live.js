@@ -23,12 +23,12 @@ async function refresh() {
   const whole = view?.id === 'result';
   const inUse = () => all('[data-refresh]').some((part) => part.contains(document.activeElement)) || whole && String(getSelection());
   try {
-    const now = new DOMParser().parseFromString(await ask(home + 'now', {}, !!view), 'text/html');
+    const now = await ask(home + 'now', {}, !!view);
     const fresh = $('#alive', now).dataset.state;
     if (fresh !== state && !inUse()) {
-      const html = whole && await ask(location.href);
+      const page = whole && await ask(location.href);
       if (inUse()) return;
-      if (whole) take(html);
+      if (whole) take(page);
       for (const id of ['alive', 'now']) renew(id, now);
       state = fresh;
     }

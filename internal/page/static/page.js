@@ -123,8 +123,7 @@ function enliven(root) {
 
 // take replaces the result of this page, and the links beside its form, by those of a
 // page that was fetched.
-function take(html) {
-  const page = new DOMParser().parseFromString(html, 'text/html');
+function take(page) {
   const fresh = $('#result', page);
   if (!fresh) return false;
   const scrolled = all('#result .scroll').map((e) => e.scrollLeft);
@@ -136,6 +135,28 @@ function take(html) {
   all('#result details').forEach((e, i) => { if (open[i]) e.open = true; });
   enliven($('#result'));
   return true;
+}
+
+// show replaces the contents of this page by those of a page that was fetched.
+function show(page, url) {
+  $('main').replaceWith(document.adoptNode($('main', page)));
+  enliven($('main'));
+  start();
+  arrive(page, url);
+}
+
+// arrive gives this page the title and the address of a page that was fetched, and marks its
+// view in the navigation. Without an address, that of this page stays.
+function arrive(page, url = '') {
+  document.title = page.title;
+  const { address = url } = page.documentElement.dataset;
+  if (!address) return;
+  history.replaceState(null, '', address);
+  const path = address.split(/[?=&]/)[0].replace('#id', '#');
+  for (const a of all('nav a')) {
+    if (a.getAttribute('href') === path) a.setAttribute('aria-current', 'page');
+    else a.removeAttribute('aria-current');
+  }
 }
 
 // trouble shows what failed and what to do, above the result. Without a text it is over,
@@ -187,10 +208,12 @@ function reason(status, type, text, retryAfter) {
   return words + '.' + (retryAfter ? ' Try again in ' + retryAfter + ' s.' : '');
 }
 
-// ask returns the page that answers a request. It throws the reason of a failure; a
+// ask returns the page that answers a request, of the server or, in the static page, of its
+// program. It throws the reason of a failure; a
 // page with a result is none. When the session has ended it leads to the login, unless
 // nobody has asked for the answer.
 async function ask(url, options, asked = true) {
+  if (globalThis.oidAsk) return oidAsk(url, options);
   let reply, text;
   try {
     reply = await fetch(url, options);
@@ -204,8 +227,11 @@ async function ask(url, options, asked = true) {
   }
   const type = reply.headers.get('Content-Type');
   if (!reply.ok && !(/html/.test(type) && text.includes('id="result"'))) throw new Error(reason(reply.status, type, text, reply.headers.get('Retry-After')));
-  return text;
+  return new DOMParser().parseFromString(text, 'text/html');
 }
+
+// post asks for the page that answers a form.
+const post = (form) => ask(form.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(form)) });
 
 // Forms that show results while the user types.
 const longest = 4000; // characters in a URL; longer forms are sent with POST
@@ -214,10 +240,10 @@ async function answer(form, url) {
   const mine = ++asked;
   const long = url.length > longest;
   try {
-    const html = await (long ? ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }) : ask(url));
+    const page = await (long ? post(form) : ask(url));
     if (mine !== asked) return;
     trouble();
-    if (take(html) && !long) history.replaceState(null, '', url);
+    if (take(page)) arrive(page, long ? '' : url);
   } catch (e) {
     if (mine === asked) trouble(e.message);
   }
@@ -229,7 +255,7 @@ function liven(form) {
     const fields = new URLSearchParams();
     for (const [name, value] of new FormData(form)) if (value.trim() && !(name === 'column' && value === '_id') && !(name === 'tz' && value === 'UTC')) fields.set(name, value.trim());
     const query = fields.toString();
-    answer(form, new URL(form.getAttribute('action'), location).pathname + (query && '?' + query));
+    answer(form, form.getAttribute('action') + (query && '?' + query));
   };
   form.addEventListener('input', () => { clearTimeout(pause); pause = setTimeout(go, 180); });
   form.addEventListener('submit', (e) => { e.preventDefault(); clearTimeout(pause); go(); });
@@ -240,11 +266,11 @@ function newIDs(form) {
   form.addEventListener('submit', async (e) => {
     e.preventDefault();
     try {
-      const page = new DOMParser().parseFromString(await ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }), 'text/html');
+      const page = await post(form);
       $('#new').replaceWith(document.adoptNode($('#new', page)));
       trouble();
       enliven($('#new'));
-      newIDs($('form[data-new]'));
+      start($('#new'));
       $('form[data-new] [type=submit]').focus();
       say(word('created'));
     } catch (e) {
@@ -273,16 +299,13 @@ function uploads(form) {
       box.hidden = true;
       if (request.status === 401 || request.responseURL.includes('/login')) { logIn(); return; }
       const page = new DOMParser().parseFromString(request.responseText, 'text/html');
-      const main = $('main', page);
-      if (!main) {
+      if (!$('main', page)) {
         trouble(reason(request.status, request.getResponseHeader('Content-Type'), request.responseText, request.getResponseHeader('Retry-After')));
         return;
       }
-      $('main').replaceWith(document.adoptNode(main));
       if (request.responseURL) history.pushState(null, '', request.responseURL);
-      enliven($('main'));
+      show(page);
       $('main').focus();
-      start();
     };
     request.onerror = () => { box.hidden = true; trouble('The connection was lost during the upload. Send the file again.'); };
     request.open('POST', form.action);
@@ -314,17 +337,17 @@ function calendar(box) {
 }
 
 // start gives the forms of a page their handlers.
-function start() {
-  all('form[data-live]').forEach(liven);
-  all('form[data-upload]').forEach(uploads);
-  all('form[data-new]').forEach(newIDs);
-  all('[data-pick]').forEach(calendar);
+function start(root = document) {
+  all('form[data-live]', root).forEach(liven);
+  all('form[data-upload]', root).forEach(uploads);
+  all('form[data-new]', root).forEach(newIDs);
+  all('[data-pick]', root).forEach(calendar);
 }
 start();
 
 // A file that is dropped beside the field must not replace the page.
 for (const name of ['dragover', 'drop']) addEventListener(name, (e) => { if (![...document.querySelectorAll('.drop')].some((d) => d.contains(e.target))) e.preventDefault(); });
-addEventListener('popstate', () => location.reload());
+if (!globalThis.oidAsk) addEventListener('popstate', () => location.reload());
 
 // Keys: the number of a view, / for the input, c to copy the first thing that can be.
 addEventListener('keydown', (e) => {

@@ -1,0 +1,52 @@
+package page
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/pure"
+	"github.com/oidkit/oid/objectid"
+)
+
+// Answer returns the view of the static page for an address, and the address that it has then,
+// from which the view can be made again. form is the body of a form that is sent with POST, or
+// empty. The view shows what is wrong with them. A text that is too long for a link is not in
+// the address. The program of the static page calls Answer where a browser would ask a server.
+func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown string) {
+	path, q := Address(address)
+	posted, _ := url.ParseQuery(form) // what cannot be read is left out
+	shown = s.URL(path + "?" + q.Encode())
+	switch path {
+	case "/range":
+		f, _ = s.Range(q, now)
+		return f, shown
+	case "/odds":
+		f, _ = s.Odds(q)
+		return f, shown
+	case "/census":
+		return Frame{Title: "Census", Current: path, Contents: s.Census(0, "")}, shown
+	}
+	text := q.Get("id")
+	if posted.Has("id") {
+		text = posted.Get("id")
+	}
+	v := Read(text, func(id string) (in Inspected, err error) {
+		report, err := inspect.Inspect(id, &inspect.Options{Now: func() time.Time { return now }})
+		in.Inspection = pure.Inspection(report)
+		return in, err
+	})
+	v.New, _ = NewIDs(posted.Get("count"), posted.Get("format"), objectid.Fill)
+	v.Now = s.Overview(now)
+	if shown = s.URL("/"); text != "" && len(text) <= MaxLink {
+		shown = s.URL("/?" + url.Values{"id": {text}}.Encode())
+	}
+	return s.Start(&v), shown
+}
+
+// Overview returns the overview of the static page, which has no processes and no locks.
+func (s *Site) Overview(now time.Time) *Overview {
+	o := &Overview{Time: now}
+	s.Prepare(o)
+	return o
+}
