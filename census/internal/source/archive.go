@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"github.com/oidkit/oid/internal/bsonwalk"
 )
 
 // archiveMagic begins every archive of mongodump.
@@ -71,7 +71,7 @@ func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
 		if head.EOF {
 			delete(open, name)
 			delete(open, withData(name))
-			if !skip && head.CRC != nil && uint64(*head.CRC) != sums[name] {
+			if !skip && head.CRC != nil && *head.CRC != sums[name] {
 				damaged = append(damaged, name)
 			}
 			if err := r.more(); err == nil {
@@ -220,13 +220,30 @@ func (h *header) isView() bool {
 type header struct {
 	DB         string
 	Collection string
-	EOF        bool   `bson:"EOF"` // the collection ends here
-	CRC        *int64 `bson:"CRC"` // checksum of its documents
+	EOF        bool    // the collection ends here
+	CRC        *uint64 // checksum of its documents
 	Type       string
 	Metadata   string // as JSON
 }
 
 func (h *header) name() string { return h.DB + "." + h.Collection }
+
+// set sets the field of h that an archive calls name. It ignores null and other names.
+func (h *header) set(name []byte, v value) error {
+	field := string(name)
+	text, isText := map[string]*string{"db": &h.DB, "collection": &h.Collection, "type": &h.Type, "metadata": &h.Metadata}[field]
+	switch {
+	case isText && v.typ == typeString:
+		*text = string(v.text())
+	case field == "EOF" && v.typ == typeBool:
+		h.EOF = v.data[0] != 0
+	case field == "CRC" && v.typ == typeLong:
+		h.CRC = new(binary.LittleEndian.Uint64(v.data))
+	case v.typ != typeNull && (isText || field == "EOF" || field == "CRC"):
+		return bsonwalk.Wrap(name, fmt.Errorf("a value of type %s", bsonTypes[v.typ]))
+	}
+	return nil
+}
 
 // header reads a header. It returns the errors of more.
 func (r *archiveReader) header() (out header, err error) {
@@ -234,7 +251,7 @@ func (r *archiveReader) header() (out header, err error) {
 		return out, err
 	}
 	size := binary.LittleEndian.Uint32(r.data)
-	if err := bson.Unmarshal(r.data[:size], &out); err != nil {
+	if err := (value{typ: typeObject, data: r.data[:size]}).each(out.set); err != nil {
 		return out, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
 	}
 	if out.Collection == "" {

@@ -145,6 +145,28 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
+// A field of a header with a value of another type is an error that names the field.
+func TestArchiveHeaderTypes(t *testing.T) {
+	for field, value := range map[string]any{"db": int32(1), "collection": true, "EOF": "yes", "CRC": 1.5, "metadata": bson.D{}, "type": bson.A{}} {
+		a := newArchive(t)
+		a.WriteString(terminator)
+		header := bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: "orders"}, {Key: "EOF", Value: true}, {Key: "CRC", Value: int64(0)}}
+		header = slices.DeleteFunc(header, func(e bson.E) bool { return e.Key == field })
+		a.document(append(header, bson.E{Key: field, Value: value}))
+		a.WriteString(terminator)
+		if _, err := read(t, &a.Buffer, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("field %q: a value of type ", field)) {
+			t.Errorf("%s %v: %v", field, value, err)
+		}
+	}
+	a := newArchive(t)
+	a.WriteString(terminator)
+	a.document(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: "orders"}, {Key: "EOF", Value: true}, {Key: "CRC", Value: nil}, {Key: "new", Value: 1.5}})
+	a.WriteString(terminator)
+	if _, err := read(t, &a.Buffer, nil); err != nil {
+		t.Errorf("without a checksum and with a field that is not known: %v", err)
+	}
+}
+
 // TestArchiveWithoutData reads archives with entries for which mongodump writes no data:
 // a view, and a time-series collection, whose data are its buckets.
 func TestArchiveWithoutData(t *testing.T) {

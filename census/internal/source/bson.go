@@ -2,13 +2,15 @@ package source
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"strings"
+	"time"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -106,9 +108,9 @@ func cutDocument(data []byte) error {
 	return fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(data), binary.LittleEndian.Uint32(data), io.ErrUnexpectedEOF)
 }
 
-// bsonTypes are the names of all types except ObjectId, by their bytes in BSON.
+// bsonTypes are the names of all types, by their bytes in BSON.
 var bsonTypes = map[byte]string{
-	0x01: "double", 0x02: "string", 0x03: "object", 0x04: "array", 0x05: "binData", 0x06: "undefined",
+	0x01: "double", 0x02: "string", 0x03: "object", 0x04: "array", 0x05: "binData", 0x06: "undefined", 0x07: "objectId",
 	0x08: "bool", 0x09: "date", 0x0A: "null", 0x0B: "regex", 0x0C: "dbPointer", 0x0D: "javascript",
 	0x0E: "symbol", 0x0F: "javascript", 0x10: "int", 0x11: "timestamp", 0x12: "long", 0x13: "decimal",
 	0x7F: "maxKey", 0xFF: "minKey",
@@ -130,7 +132,8 @@ func (b *Batch) addBSON(v value, place uint32) {
 // maxSample is the most bytes of a value that is shown in Extended JSON.
 const maxSample = 1000
 
-// shown returns v as commands such as "oid get" take it, or in hexadecimal digits if it is long.
+// shown returns v as commands such as "oid get" take it. A value of BSON that is long, or that
+// has a part of a rare type, is in hexadecimal digits.
 func (v value) shown() []byte {
 	switch {
 	case v.isJSON:
@@ -138,10 +141,60 @@ func (v value) shown() []byte {
 	case v.typ == typeString:
 		return strconv.AppendQuote(nil, clip(v.text()))
 	case len(v.data) <= maxSample:
-		text, err := bson.MarshalExtJSON(bson.D{{Key: "", Value: bson.RawValue{Type: bson.Type(v.typ), Value: v.data}}}, false, false)
-		if err == nil {
-			return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"":`)), []byte("}"))
+		if text, err := v.appendBSON(nil); err == nil {
+			return text
 		}
 	}
 	return fmt.Appendf(nil, "%x", v.data[:min(len(v.data), maxText/2)])
+}
+
+// appendBSON appends a value of BSON in relaxed Extended JSON, version 2. It returns an error if
+// the value has a part of a type that it does not write, or that cannot be read.
+func (v value) appendBSON(out []byte) ([]byte, error) {
+	var text string
+	n := binary.LittleEndian.Uint64(append(v.data[:len(v.data):len(v.data)], make([]byte, 8)...)) // with zeros after the value
+	switch v.typ {
+	case typeObject, typeArray:
+		sep, end := "{", "}"
+		if v.typ == typeArray {
+			sep, end = "[", "]"
+		}
+		err := v.each(func(name []byte, member value) (err error) {
+			out, sep = append(out, sep...), ","
+			if v.typ == typeObject {
+				out = append(strconv.AppendQuote(out, string(name)), ':')
+			}
+			out, err = member.appendBSON(out)
+			return err
+		})
+		return append(out, strings.TrimPrefix(sep, ",")+end...), err
+	case 0x01: // double
+		text = strconv.FormatFloat(math.Float64frombits(n), 'g', -1, 64)
+	case typeString:
+		text = strconv.Quote(string(v.text()))
+	case 0x05: // binary data
+		if v.data[4] == 2 { // an old subtype with a second length
+			return out, errors.ErrUnsupported
+		}
+		text = fmt.Sprintf(`{"$binary":{"base64":"%s","subType":"%02x"}}`, base64.StdEncoding.EncodeToString(v.data[5:]), v.data[4])
+	case typeObjectID:
+		text = fmt.Sprintf(`{"$oid":"%x"}`, v.data)
+	case typeBool:
+		text = strconv.FormatBool(n == 1)
+	case 0x09: // date, in milliseconds
+		text = time.UnixMilli(int64(n)).UTC().Format(`{"$date":"2006-01-02T15:04:05.999Z"}`)
+	case 0x06, typeNull: // undefined
+		text = bsonTypes[v.typ]
+	case 0x10: // 32 bits
+		text = strconv.Itoa(int(int32(n)))
+	case 0x11: // timestamp
+		text = fmt.Sprintf(`{"$timestamp":{"t":%d,"i":%d}}`, n>>32, uint32(n))
+	case typeLong:
+		text = strconv.FormatInt(int64(n), 10)
+	case 0x7F, 0xFF: // the greatest and the least key
+		text = `{"$` + bsonTypes[v.typ] + `":1}`
+	default:
+		return out, errors.ErrUnsupported
+	}
+	return append(out, text...), nil
 }

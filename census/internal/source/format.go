@@ -154,7 +154,7 @@ func looksLikeBSON(data []byte) bool {
 		return false
 	}
 	_, known := bsonTypes[data[4]]
-	return size == 5 || known || data[4] == 0x07
+	return size == 5 || known
 }
 
 // isLog reports whether text begins as a line of a log: with a time, a level or the like in

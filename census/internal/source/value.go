@@ -24,6 +24,9 @@ const (
 	typeArray  = 0x04
 
 	typeObjectID = 0x07
+	typeBool     = 0x08
+	typeNull     = 0x0A
+	typeLong     = 0x12
 )
 
 // jsonValue returns the value with this text. Only after an object, the text may go on.
