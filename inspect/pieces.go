@@ -86,7 +86,7 @@ func (s *scanner) inText(line int) []result {
 	if len(trimmed) < hexSize || !objectid.Valid(trimmed[:hexSize]) { // else a list of words
 		var err error
 		if word, err = unwrap(strings.Trim(text, blanks+mark)); err != nil {
-			return refused(line, err)
+			return refused(line, text, err)
 		}
 		if word != "" && isID(word) {
 			return resultAt(line, text, word, 0)
@@ -104,7 +104,7 @@ func (s *scanner) inText(line int) []result {
 	if word != "" {
 		return resultAt(line, text, word, 0)
 	}
-	return refused(line, noID("no id in "+quoteShort(trimmed)))
+	return refused(line, text, noID("no id in "+quoteShort(trimmed)))
 }
 
 // isID reports whether s is an id of a known format.
@@ -142,7 +142,7 @@ func inDocument(line int, text []byte) []result {
 	whole := string(text)
 	if isMember(firstMember(whole)) {
 		if id, err := inNotation(plain(whole)); err != nil {
-			return refused(line, err)
+			return refused(line, whole, err)
 		} else if id != "" {
 			return resultAt(line, whole, id, 0)
 		}
@@ -162,7 +162,7 @@ func inDocument(line int, text []byte) []result {
 		}
 		wrong = fmt.Errorf("member %q: %w", name, err)
 		if name == "_id" { // certainly the id of the document
-			return refused(line, wrong)
+			return refused(line, whole, wrong)
 		}
 	}
 	// In lines of logs the member id can mean anything, so ids in other members count too.
@@ -171,11 +171,11 @@ func inDocument(line int, text []byte) []result {
 	}
 	switch {
 	case wrong != nil:
-		return refused(line, noID(wrong.Error()))
+		return refused(line, whole, noID(wrong.Error()))
 	case json.Valid(text):
-		return refused(line, noID(`a document without "_id": `+quoteShort(whole)))
+		return refused(line, whole, noID(`a document without "_id": `+quoteShort(whole)))
 	}
-	return refused(line, noID("neither JSON nor a document with an id: "+quoteShort(whole)))
+	return refused(line, whole, noID("neither JSON nor a document with an id: "+quoteShort(whole)))
 }
 
 // member returns the value of a member of a document, and where the member begins. value is "" if
@@ -230,8 +230,8 @@ func idValue(value string) (id string, err error) {
 }
 
 // refused returns the error of a piece without an id. The piece begins on the line.
-func refused(line int, err error) []result {
-	return []result{{Found{Line: line}, fmt.Errorf("inspect: %w", err)}}
+func refused(line int, piece string, err error) []result {
+	return []result{{Found{Line: line, Text: piece}, fmt.Errorf("inspect: %w", err)}}
 }
 
 // resultAt returns the id of a piece, with the text around it. It looks for the id in

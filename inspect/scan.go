@@ -67,7 +67,8 @@ const (
 // byte order mark, as Windows PowerShell writes it.
 //
 // Scan yields the ids in the order of the text. For a line or document that it cannot read, it
-// yields an error, with a Found that has only the Line, and continues. If no id is expected in
+// yields an error, with a Found that has the Line, and continues. If the line or document was
+// read in full, Found has its Text. If no id is expected in
 // that line or document, the error wraps [ErrNoID]. An error of r is yielded last.
 //
 // Scan holds one line of up to 1 MiB or one document of up to 64 MiB in memory. It reads a
@@ -261,7 +262,7 @@ func (s *scanner) document(line int) []result {
 // broken returns the error of a document that does not end before the next one begins.
 func (s *scanner) broken(line int) []result {
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
-	return refused(line, fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(string(first))))
+	return refused(line, "", fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(string(first))))
 }
 
 // unfinished returns the error of a document that does not end. It goes back to the first line
@@ -270,5 +271,5 @@ func (s *scanner) unfinished(line int) []result {
 	again := bytes.Clone(s.buf)
 	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), bufferSize)
 	s.line, s.byLine, s.err = line, true, nil
-	return refused(line, noID("a document begins but does not end; reading line by line from here"))
+	return refused(line, "", noID("a document begins but does not end; reading line by line from here"))
 }

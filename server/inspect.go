@@ -140,7 +140,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 	deadline := s.options.Now().Add(traceTime)
 	noTrace := ""
-	data := page.Read(text, func(id string) (in page.Inspected, err error) {
+	data := page.Read(text, s.options.Now().UTC(), func(id string) (in page.Inspected, err error) {
 		in.Inspection, err = s.inspect(ctx, id, &inspect.Options{}, noTrace == "")
 		noTrace = cmp.Or(noTrace, in.TraceError)
 		if noTrace == "" && s.options.Now().After(deadline) {

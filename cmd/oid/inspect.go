@@ -17,6 +17,7 @@ import (
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -153,7 +154,7 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 		}
 		if err != nil {
 			out.bad = true
-			std.warn("%s: %v", found.place(), err)
+			std.warn("%s: %v%s", found.place(), err, asTimes(found.Text, now))
 			continue
 		}
 		var trace *registry.Trace
@@ -178,6 +179,16 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	}
 	out.out = b
 	return out
+}
+
+// asTimes returns how a text that is no id can be read as a time, and the command that then
+// follows, on a line for each reading. It returns "" if text is no time.
+func asTimes(text string, now time.Time) (hint string) {
+	for _, r := range timerange.Readings(text, now) {
+		t := r.Time.Format(time.RFC3339)
+		hint += fmt.Sprintf("\nhint: as %s this is %s; run oid range --from %s --to +1s", strings.TrimSpace(r.As+" "+r.Zone), t, t)
+	}
+	return hint
 }
 
 // inspectionText writes reports as text. It keeps the text of times and headings, which is

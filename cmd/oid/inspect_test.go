@@ -142,3 +142,34 @@ func firstDifference(got, want string) string {
 	}
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
+
+// The error about a time in the place of an id names the command that reads it, and that
+// command prints the ids of its second.
+func TestInspectNamesTheCommandForATime(t *testing.T) {
+	for text, want := range map[string]string{
+		"1351716000":                        "50918ca00000000000000000 50918ca10000000000000000",
+		`ISODate("2012-10-31T20:40:00.5Z")`: "50918ca00000000000000000 50918ca10000000000000000",
+		"50918ca0":                          "50918ca00000000000000000 50918ca10000000000000000",
+		"12345678":                          "",
+	} {
+		for _, stdin := range []bool{false, true} {
+			var out, failed bytes.Buffer
+			args := []string{"inspect", text}
+			if stdin {
+				args = args[:1]
+			}
+			if code := run(t.Context(), streams{strings.NewReader(text), &out, &failed}, args); code != 1 || out.Len() > 0 {
+				t.Errorf("%q: exit code %d, output %q", text, code, &out)
+			}
+			_, command, found := strings.Cut(failed.String(), "; run oid ")
+			if found != (want != "") {
+				t.Errorf("%q: %s", text, &failed)
+			} else if !found {
+				continue
+			}
+			if code := run(t.Context(), streams{strings.NewReader(""), &out, &failed}, strings.Fields(command)); code != 0 || strings.Join(strings.Fields(out.String()), " ") != want {
+				t.Errorf("%q: oid %s prints %s %s", text, command, &out, &failed)
+			}
+		}
+	}
+}

@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"internal/platform":             {},
 	"internal/plot":                 {},
 	"internal/query":                {"objectid"},
-	"internal/timerange":            {"objectid", "internal/pattern"},
+	"internal/timerange":            {"objectid", "internal/era", "internal/pattern"},
 	"store":                         {"objectid", "internal/each"},
 	"internal/backoff":              {},
 	"internal/bsonwalk":             {},

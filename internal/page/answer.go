@@ -31,7 +31,7 @@ func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown strin
 	if posted.Has("id") {
 		text = posted.Get("id")
 	}
-	v := Read(text, func(id string) (in Inspected, err error) {
+	v := Read(text, now, func(id string) (in Inspected, err error) {
 		report, err := inspect.Inspect(id, &inspect.Options{Now: func() time.Time { return now }})
 		in.Inspection = pure.Inspection(report)
 		return in, err

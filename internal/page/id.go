@@ -14,6 +14,7 @@ import (
 	"github.com/oidkit/oid/internal/platform"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/pure"
+	"github.com/oidkit/oid/internal/timerange"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -23,6 +24,7 @@ type Start struct {
 	Text    string      // the text that was pasted
 	Cards   []Inspected // the ids in the text, if there are few: each is shown with all details
 	Rows    []Inspected // the ids in the text, if there are many: each is a row of a table
+	Times   []TypedTime // the pieces of the text that are no ids, but times
 	Bad     []BadPiece
 	More    int    // how many further ids are not shown
 	NoTrace string // why no processes are shown; empty if they are
@@ -42,6 +44,8 @@ type Inspected struct {
 	// Its points are Interval apart. It is nil if the text has several ids.
 	Around   []Series
 	Interval time.Duration
+	// Times are the readings of a number as a time, which may be another format's id as well.
+	Times []timerange.Reading
 	// Queries find the documents of the same second. It is nil if the text has several
 	// ids.
 	Queries []wire.Query
@@ -61,12 +65,14 @@ const (
 	MaxLink  = 4000 // bytes of a text that goes into a link
 )
 
-// Read returns what the ids in a text say. look returns what is known of one id; it is called
+// Read returns what the ids in a text say, and the times that stand in the place of ids, see
+// [timerange.Readings]. Times without a zone are in the zone of now. look returns what is known of one id; it is called
 // for each id that is shown, in their order.
-func Read(text string, look func(id string) (Inspected, error)) Start {
+func Read(text string, now time.Time, look func(id string) (Inspected, error)) Start {
 	v := Start{Text: text}
 	var found []Inspected
 	var ignored []BadPiece
+	tried := 0 // pieces that were tried as times
 	for piece, err := range inspect.Scan(strings.NewReader(text)) {
 		if len(found) == MaxRows {
 			v.More++
@@ -76,9 +82,15 @@ func Read(text string, look func(id string) (Inspected, error)) Start {
 		if err == nil {
 			in, err = look(piece.Text)
 		}
+		if (err != nil || in.Readings[0].Format == string(inspect.Snowflake)) && tried < maxBad {
+			tried++
+			in.Times = timerange.Readings(piece.Text, now)
+		}
 		switch {
 		case err == nil:
 			found = append(found, in)
+		case in.Times != nil:
+			v.Times = append(v.Times, TypedTime{piece.Text, in.Times})
 		case errors.Is(err, inspect.ErrNoID): // such as a line of a log; it is reported only if no id is found
 			if ignored == nil {
 				ignored = []BadPiece{{piece.Line, phrase.Plain(err.Error())}}
@@ -87,7 +99,7 @@ func Read(text string, look func(id string) (Inspected, error)) Start {
 			v.Bad = append(v.Bad, BadPiece{piece.Line, phrase.Plain(err.Error())})
 		}
 	}
-	if len(found) == 0 && v.Bad == nil {
+	if len(found)+len(v.Times) == 0 && v.Bad == nil {
 		v.Bad = ignored
 	}
 	if len(found) > maxCards {
@@ -115,6 +127,7 @@ func (s *Site) inspectResult(v *Start) g.Node {
 				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf(s.Say("line %d: %s"), b.Line, b.Error)) })))
 		}),
 		g.Map(v.Cards, s.card),
+		g.Map(v.Times, s.typedTime),
 		g.Iff(len(v.Rows) > 0, func() g.Node { return s.idTable(v) }),
 	}
 }
@@ -127,15 +140,13 @@ func (s *Site) card(in Inspected) g.Node {
 	return h.Article(h.Class("id-card"),
 		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, s.copyAs(id))),
 		h.Dl(h.Class("says"),
-			g.Iff(in.Time != nil, func() g.Node {
-				return says(s.Say("Created"), rfc3339(*in.Time), h.B(timeNode(*in.Time)),
-					h.Span(h.Class("soft also"), h.Data("utc", ""), g.Attr("hidden"), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
-			}),
+			g.Iff(in.Time != nil, func() g.Node { return s.when(s.Say("Created"), *in.Time) }),
 			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
 			g.Iff(err == nil && in.Time != nil, func() g.Node {
 				return says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))
 			}),
 			says(s.Say("Format"), "", g.Text(readingName(&first)+" "), s.verdict(first.Verdict), soften(" "+s.Say(first.Reason)))),
+		g.Map(in.Times, func(r timerange.Reading) g.Node { return s.readAsTime(s.Say("Or read as"), r) }),
 		aroundNode(&in),
 		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text(s.Say("The documents of its second"))), s.queries(in.ID, in.Queries)}),
 		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: s.Say("fields"), false: s.Say("fields, and other readings")}[len(in.Readings) == 1])),
@@ -158,29 +169,34 @@ func (s *Site) copyAs(id objectid.ID) g.Node {
 	})))
 }
 
+// rangeLink returns a link to the range of the ids from the second of from to that of to.
+func (s *Site) rangeLink(name string, from, to time.Time, process string) g.Node {
+	q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
+	if process != "" {
+		q.Set("process", process)
+	}
+	return h.A(h.Class("chip"), h.Href(s.URL("/range?"+q.Encode())), g.Text(name))
+}
+
+// rangesAround returns links to the ranges of the documents that were created near a time.
+func (s *Site) rangesAround(t time.Time) g.Node {
+	t = t.Truncate(time.Second)
+	around := func(name string, d time.Duration) g.Node { return s.rangeLink(name, t.Add(-d), t.Add(d), "") }
+	return g.Group{around(s.Say("same second"), 0), around(s.Say("a minute around it"), 30*time.Second), around(s.Say("an hour around it"), 30*time.Minute)}
+}
+
 // idRanges returns links to the ranges of the documents that were created near an id, and by
 // the same process.
 func (s *Site) idRanges(in *wire.Inspection) g.Node {
-	link := func(name string, from, to time.Time, process string) g.Node {
-		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
-		if process != "" {
-			q.Set("process", process)
+	return g.Group{s.rangesAround(*in.Time), g.Iff(in.Trace != nil, func() g.Node {
+		value := processValue(in)
+		if in.Trace.Verdict == known {
+			p := in.Trace.Processes[0]
+			return s.rangeLink("same process", p.IDsFrom, p.IDsUntil, value)
 		}
-		return h.A(h.Class("chip"), h.Href(s.URL("/range?"+q.Encode())), g.Text(name))
-	}
-	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d), "") }
-	return g.Group{
-		around(s.Say("same second"), 0), around(s.Say("a minute around it"), 30*time.Second), around(s.Say("an hour around it"), 30*time.Minute),
-		g.Iff(in.Trace != nil, func() g.Node {
-			value := processValue(in)
-			if in.Trace.Verdict == known {
-				p := in.Trace.Processes[0]
-				return link("same process", p.IDsFrom, p.IDsUntil, value)
-			}
-			const half = 12 * time.Hour
-			return link("same process value, within a day", in.Time.Add(-half), in.Time.Add(half), value)
-		}),
-	}
+		const half = 12 * time.Hour
+		return s.rangeLink("same process value, within a day", in.Time.Add(-half), in.Time.Add(half), value)
+	})}
 }
 
 // processValue returns the digits of an ObjectId by which it is traced: the process block

@@ -6,6 +6,8 @@ import (
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/internal/timerange"
 )
 
 // Say returns a text of the page in the language of the site. The English text is the key of
@@ -110,6 +112,22 @@ var chinese = map[string]string{
 	"fields":                      "各个字段",
 	"fields, and other readings":  "各个字段，以及其他解读",
 	"Unix time %d":                "Unix 时间戳 %d",
+
+	// a time in the place of an id
+	"This text can be read in several ways.": "这段文字有多种解读。",
+	"Read as":                                "解读为",
+	"Or read as":                             "也可解读为",
+	"Time":                                   "时间",
+	"First id":                               "第一个 id",
+	"Last id":                                "最后一个 id",
+	"none: an ObjectId holds times from 1970-01-01 to 2106-02-07": "无：ObjectId 只能表示 1970-01-01 至 2106-02-07 的时间",
+	timerange.AsTime:          "时间",
+	timerange.AsLocal:         "未写明时区的时间，所用时区：",
+	timerange.AsHex:           "ObjectId 的前 4 个字节",
+	"seconds since 1970":      "Unix 时间戳（秒）",
+	"milliseconds since 1970": "Unix 时间戳（毫秒）",
+	"microseconds since 1970": "Unix 时间戳（微秒）",
+	"nanoseconds since 1970":  "Unix 时间戳（纳秒）",
 
 	// package inspect
 	"possible":                               "有可能",

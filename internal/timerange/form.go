@@ -41,6 +41,8 @@ var wrappings = []struct {
 	{pattern.Of(`^\[(.+)\]$`), 0}, // logs of Apache and nginx
 	{pattern.Of(`^(?:new )?(?:(?:iso)?date|objectid)\( ?["'](.+)["'] ?\)$`), 0},
 	{pattern.Of(`^\{ ?"?\$(?:date|oid)"? ?: ?"(.+)" ?\}$`), 0},
+	{pattern.Of(`^(?:number)?(?:int|long)(?:32|64)?\( ?["']?(\d+)["']? ?\)$`), 0},
+	{pattern.Of(`^\{ ?"?\$number(?:int|long)"? ?: ?"(\d+)" ?\}$`), 0},
 	{pattern.Of(`^(?:new )?date\( ?(-?\d+) ?\)$`), time.Millisecond},
 	{pattern.Of(`^\{ ?"?\$date"? ?: ?(?:\{ ?"?\$numberlong"? ?: ?")?(-?\d+)(?:" ?\})? ?\}$`), time.Millisecond},
 	{pattern.Of(`^bsondatetime\{value=(-?\d+)\}$`), time.Millisecond}, // Java

@@ -223,6 +223,8 @@ var otherTimes = map[string]string{
 	"2019-07-25T10:00:00.1234567891Z":            "2019-07-25T10:00:00.123456789Z", // truncated
 	`"ISODate('2019-07-25T08:00:00Z')"`:          "2019-07-25T08:00:00Z",           // wrapped twice
 	"20190725T100000":                            "2019-07-25T08:00:00Z",
+	`NumberLong("1564041600")`:                   "2019-07-25T08:00:00Z", // mongo
+	`{"$numberLong":"1564041600"}`:               "2019-07-25T08:00:00Z", // mongoexport
 }
 
 // TestFormsAreNeeded removes each row of the tables of forms: then a vector must fail.
