@@ -16,7 +16,7 @@ import (
 func main() {
 	site := &page.Site{Static: true}
 	if document := js.Global().Get("document"); document.Truthy() {
-		site.Lang = strings.TrimPrefix(document.Get("documentElement").Get("lang").String(), "en")
+		site.Lang, _, _ = strings.Cut(document.Get("documentElement").Get("lang").String(), "-")
 	}
 	js.Global().Set("oidPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		f, address := site.Answer(args[0].String(), args[1].String(), time.Now().UTC())

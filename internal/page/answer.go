@@ -25,7 +25,7 @@ func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown strin
 		f, _ = s.Odds(q)
 		return f, shown
 	case "/census":
-		return Frame{Title: "Census", Current: path, Contents: s.Census(0, "")}, shown
+		return Frame{Title: s.Say("Census"), Current: path, Contents: s.Census(0, "")}, shown
 	}
 	text := q.Get("id")
 	if posted.Has("id") {

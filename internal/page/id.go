@@ -251,14 +251,14 @@ func (s *Site) idTable(v *Start) g.Node {
 func (s *Site) traceNodes(in *Inspected) g.Node {
 	t := in.Trace
 	if in.Readings[0].Verdict == onlyTime && (t == nil || !isFound(t)) {
-		return says("Process", "", soften("none: this is not an id that a process generated"))
+		return says(s.Say("Process"), "", soften(s.Say("none: this is not an id that a process generated")))
 	}
 	if t == nil {
 		reason := "cannot be told: it was not looked up"
 		if !s.Registry {
-			reason = "cannot be told: this server has no registry"
+			reason = s.either("cannot be told: this server has no registry", "cannot be told without a registry: `oid serve` has one")
 		}
-		return says("Process", "", soften(reason))
+		return says(s.Say("Process"), "", h.Span(h.Class("soft"), s.Prose(reason)))
 	}
 	if !isFound(t) {
 		return g.Group{

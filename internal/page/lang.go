@@ -34,6 +34,22 @@ func (s *Site) Prose(english string, values ...any) g.Node {
 	return out
 }
 
+// either returns the text for a served page, or that for the static page.
+func (s *Site) either(served, static string) string {
+	if s.Static {
+		return static
+	}
+	return served
+}
+
+// times says how to write a time. Times without a zone are in zone.
+func (s *Site) times(zone string) string {
+	if s.Lang == "zh" {
+		return fmt.Sprintf(chineseTimes, zone)
+	}
+	return timerange.Help(zone)
+}
+
 // language returns the attributes of the root element: the language, and the texts that the
 // scripts show in it, one "English=text" on each line.
 func (s *Site) language() g.Node {
@@ -50,18 +66,39 @@ const (
 	Description = "Convert a MongoDB ObjectId to its timestamp and a time range to a query, and generate new ObjectIds. Reads UUID, ULID and Snowflake ids too. Runs in your browser: nothing is uploaded."
 )
 
+// otherLanguage returns the link to a page in the other language. page.js adds the fragment.
+func (s *Site) otherLanguage(url string) g.Node {
+	lang, name := "zh-CN", "中文"
+	if s.Lang == "zh" {
+		lang, name = "en", "English"
+	}
+	return h.A(h.Class("lang"), h.Href(url), h.Lang(lang), g.Attr("hreflang", lang), g.Text(name))
+}
+
 // chineseWords are the texts of the scripts, see function word of clock.js.
-const chineseWords = `Opened as a file, this page reads one ObjectId. A web server adds the rest: python3 -m http.server in this folder, then http://localhost:8000/=直接从文件打开时，本页只能解读单个 ObjectId。其余功能需要一个 Web 服务器：在此目录运行 python3 -m http.server，然后访问 http://localhost:8000/
-The program cannot be loaded: the web server answers with status=无法加载程序，Web 服务器返回状态码
-now=刚刚
+const chineseWords = `now=刚刚
 copied=已复制
 created=已生成
 Copy=复制
 Copy all=全部复制
 Copy all new ids=复制全部新 id
  (here)=（本地）
+Opened as a file, this page reads one ObjectId. A web server adds the rest: python3 -m http.server in this folder, then http://localhost:8000/=以文件方式打开时，本页只能解析一个 ObjectId。放到网页服务器上，就有其余功能：在这个目录里运行 python3 -m http.server，然后打开 http://localhost:8000/
+The program cannot be loaded: the web server answers with status=程序无法加载，网页服务器返回的状态码是
 Pick =选择
 Pick a time=选择时间`
+
+// chineseTimes is the Chinese of [timerange.Help].
+const chineseTimes = `时间可以写成 RFC 3339（2026-11-20T14:00:00+01:00），日期（2026-11-20），日期加时间（2026-11-20T14:00），
+英文的日子（now、today、yesterday 9:00、last tuesday），离现在多久（-7d、-36h、2 hours ago、last month），
+Unix 时间戳（1795183200 或 @1795183200），或者 ObjectId，意思是它的生成时间。没有写时区的时间，时区是 %s。
+
+程序打印的时间可以直接粘贴，例如 ISODate('2026-11-20T14:00:00Z')、{"$date": ...}、2026-11-20 14:00:00.5+01、
+Fri Nov 20 14:00:00 UTC 2026、20/Nov/2026:14:00:00 +0100。有歧义的时间不接受：01/02/2026、两位数的年份、
+UTC 和 GMT 以外的时区缩写。
+
+时长的单位是 y、mo、w、d、h、m、s、ms，也可以写英文全名。last month 是上个月同一天的同一时刻。
+作为终点，+2h 从起点算起，10:00 是起点那一天的 10 点。`
 
 // chinese has the Chinese of the texts that the static page shows. Texts of other packages
 // are rows too, such as the names of verdicts. The names of formats and languages, the fields
@@ -79,13 +116,23 @@ var chinese = map[string]string{
 	"Ids":                 "ObjectId",
 	"Ranges":              "时间范围",
 	"Census":              "统计",
+	"Odds":                "碰撞概率",
 	" · keys: ":           " · 快捷键：",
 	" views, ":            " 切换功能，",
 	" input, ":            " 输入，",
 	" copy":               " 复制",
 
 	// reading ids
-	"Read an id, or create one": "解析或生成 ObjectId",
+	"MongoDB ObjectId to timestamp converter": "MongoDB ObjectId 时间戳在线转换",
+	"Paste an ObjectId to see when it was created, or paste anything that contains ids: a line of a log, a document, a thousand ids.":                      "粘贴 ObjectId，就能看到它的生成时间。也可以粘贴含有 id 的任何内容：一行日志、一篇文档，或者上千个 id。",
+	"Drop a dump or an export to see when the collection grew, how many processes created its ids, and what is wrong with them. The file is not uploaded.": "拖入 dump 或导出文件，看集合在什么时候增长、它的 id 由多少个进程生成、有哪些异常。文件不会上传。",
+	"The last 24 hours:": "最近 24 小时：",
+	"Query":              "查询条件",
+	"For MongoDB's shell, Python, Node, Java, Go and SQL.":   "用于 MongoDB shell、Python、Node、Java、Go 和 SQL。",
+	"cannot be told without a registry: `oid serve` has one": "没有注册中心，无法得知；`oid serve` 有",
+	"Process": "进程",
+	"none: this is not an id that a process generated":                     "没有：这不是进程生成的 id",
+	"Read an id, or create one":                                            "解析或生成 ObjectId",
 	"Paste anything: one id, a line of a log, a document, a thousand ids.": "粘贴什么都行：一个 id、一行日志、一篇文档，或者上千个 id。",
 	"Inspect":            "解析",
 	"or try ":            "或者试试 ",
@@ -170,7 +217,26 @@ var chinese = map[string]string{
 	"BYTEA column of PostgreSQL":        "PostgreSQL 的 BYTEA 列",
 	"the twelve bytes":                  "全部十二个字节",
 
+	"Your browser creates these ids. Each time this page is loaded, it draws a new process value at random, as a MongoDB driver does when a program starts. ": "这些 id 由浏览器生成。每次打开本页，都会随机产生一个新的进程值，和程序启动时 MongoDB 驱动的做法一样。",
+
+	// odds
+	"two processes have the same process value": "有两个进程的进程值相同的概率",
+	"an id is created twice":                    "有 id 重复的概率",
+	"If a registry assigns the process blocks, both chances are 0, for up to 2^32 blocks.": "如果由注册中心分配进程块，两个概率都是 0，最多可以分配 2^32 个进程块。",
+	"The chance of a collision": "ObjectId 重复的概率",
+	"Processes that draw their process value at random may draw the same one. How likely is it, and how likely is it that an id is then created twice?": "进程值是随机的，两个进程的进程值可能相同。这种可能性有多大？其中又有多大的可能性真的生成重复的 id？",
+	"Processes":                 "进程数",
+	"Ids per second of each":    "每个进程每秒生成的 id",
+	"Duration":                  "持续时间",
+	"Layout":                    "布局",
+	"modern: oid":               "modern：oid",
+	"driver: MongoDB's drivers": "driver：MongoDB 的驱动",
+	"1 in ":                     "1/",
+	"certain":                   "必然",
+	"Calculate":                 "计算",
+
 	// ranges
+	"Range":                   "时间范围",
 	"A time range as a query": "把时间范围变成查询条件",
 	"The index on `_id` is also an index on creation time. These bounds find the documents that were created in a time range, without a timestamp field.": "`_id` 上的索引也是创建时间的索引。用下面两个 ObjectId 作边界，不需要时间字段就能查出这段时间里创建的文档。",
 	"From":                    "起点",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -27,24 +28,25 @@ func (s *Site) Odds(q url.Values) (Frame, error) {
 		err = pure.Wrongf("layout %q: want one of the list", layout)
 	default:
 		value, id := odds.Of(asked)
+		words := strings.NewReplacer("1 in ", s.Say("1 in "), "certain", s.Say("certain"))
 		result = g.Group{
 			h.Div(h.Class("tiles two"),
-				h.Div(h.Class("tile"), soften("two processes have the same process value"), h.B(g.Text(odds.Text(value)))),
-				h.Div(h.Class("tile"), soften("an id is created twice"), h.B(g.Text(odds.Text(id))))),
-			soft(g.Text("If a registry assigns the process blocks, both chances are 0, for up to 2^32 blocks.")),
+				h.Div(h.Class("tile"), soften(s.Say("two processes have the same process value")), h.B(g.Text(words.Replace(odds.Text(value))))),
+				h.Div(h.Class("tile"), soften(s.Say("an id is created twice")), h.B(g.Text(words.Replace(odds.Text(id)))))),
+			soft(s.Prose("If a registry assigns the process blocks, both chances are 0, for up to 2^32 blocks.")),
 		}
 	}
-	return Frame{Title: "Odds", Current: "/odds", Contents: g.Group{
-		heading("The chance of a collision", g.Text("Processes that draw their process value at random may draw the same one. How likely is it, and how likely is it that an id is then created twice?")),
+	return Frame{Title: s.Say("Odds"), Current: "/odds", Contents: g.Group{
+		heading(s.Say("The chance of a collision"), s.Prose("Processes that draw their process value at random may draw the same one. How likely is it, and how likely is it that an id is then created twice?")),
 		h.Form(h.Method("get"), h.Action(s.URL("/odds")), h.Data("live", "odds"),
 			h.Div(h.Class("fields-row four"),
-				field("processes", "Processes", textInput("processes", processes)),
-				field("rate", "Ids per second of each", textInput("rate", rate)),
-				field("over", "Duration", textInput("over", over)),
-				field("layout", "Layout", h.Select(h.ID("layout"), h.Name("layout"), g.Map(odds.Layouts, func(name string) g.Node {
-					return h.Option(h.Value(name), g.If(name == layout, h.Selected()), g.Text(name+map[string]string{"modern": ": oid", "driver": ": MongoDB's drivers"}[name]))
+				field("processes", s.Say("Processes"), textInput("processes", processes)),
+				field("rate", s.Say("Ids per second of each"), textInput("rate", rate)),
+				field("over", s.Say("Duration"), textInput("over", over)),
+				field("layout", s.Say("Layout"), h.Select(h.ID("layout"), h.Name("layout"), g.Map(odds.Layouts, func(name string) g.Node {
+					return h.Option(h.Value(name), g.If(name == layout, h.Selected()), g.Text(map[string]string{"modern": s.Say("modern: oid"), "driver": s.Say("driver: MongoDB's drivers")}[name]))
 				})))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Calculate")))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Calculate"))))),
 		h.Div(h.ID("result"), problem(ErrorText(err)), result),
 	}}, err
 }

@@ -36,7 +36,7 @@ func problem(text string) g.Node {
 	if text == "" {
 		return nil
 	}
-	return h.P(h.Class("problem"), h.Role("alert"), g.Text(text))
+	return h.P(h.Class("problem"), h.Role("alert"), h.Lang("en"), g.Text(text)) // errors are English on each page
 }
 
 func soft(children ...g.Node) g.Node { return h.P(h.Class("soft"), g.Group(children)) }

@@ -47,7 +47,7 @@ func (s *Site) Range(q url.Values, now time.Time) (Frame, error) {
 		v.Range = &found
 	}
 	v.Error = ErrorText(err)
-	return Frame{Title: "Range", Current: "/range", Contents: s.rangeNode(v)}, err
+	return Frame{Title: s.Say("Range"), Current: "/range", Contents: s.rangeNode(v)}, err
 }
 
 func (s *Site) rangeNode(v *ranged) g.Node {
@@ -64,7 +64,7 @@ func (s *Site) rangeNode(v *ranged) g.Node {
 				field("process", s.Say("Process value, or any"), textInput("process", v.Process)),
 				field("column", s.Say("SQL column"), textInput("column", v.Column))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(func(query string) string { return s.URL("/range" + query) }, v.Since, v.kept())),
-			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(timerange.Help(v.Zone))))),
+			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(s.times(v.Zone))))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
 			return g.Group{
 				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), v.Range.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), v.Range.To)),

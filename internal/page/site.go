@@ -19,7 +19,7 @@ type Site struct {
 	StoreName  string // name of the store, such as PostgreSQL; may be empty
 	ShowsLocks bool   // the server shows locks
 	Static     bool   // there is no server: the views are those of the static page
-	Lang       string // language of the texts: empty for English, or zh
+	Lang       string // language of the texts: zh is Chinese, any other is English
 
 	fixed sync.Map // see once
 }
@@ -69,6 +69,7 @@ type Frame struct {
 	Session  bool      // the user has logged in, so the page has a button to log out
 	Now      *Overview // shown at the top; nil if the client may not see it
 	Contents g.Node
+	Other    string // URL of this page in the other language; empty if there is none
 	Head     g.Node // in place of what makes the browser load the files of a server's page, unless nil
 	Below    g.Node // stays below the contents when page.js shows others; may be nil
 }

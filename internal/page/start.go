@@ -22,7 +22,7 @@ import (
 
 // Start returns the start page: a form that reads ids, new ids, and a card for each other view.
 func (s *Site) Start(v *Start) Frame {
-	title := s.Say("Ids")
+	title := s.Say(s.either("Ids", Title))
 	if len(v.Cards) == 1 {
 		title = v.Cards[0].ID
 	}
@@ -30,7 +30,8 @@ func (s *Site) Start(v *Start) Frame {
 		v.Now = s.Overview(time.Time{})
 	}
 	return Frame{Title: title, Current: "/", Contents: g.Group{
-		heading(s.Say("Read an id, or create one"), s.Prose("Paste anything: one id, a line of a log, a document, a thousand ids.")),
+		heading(s.Say(s.either("Read an id, or create one", "MongoDB ObjectId to timestamp converter")),
+			s.Prose(s.either("Paste anything: one id, a line of a log, a document, a thousand ids.", "Paste an ObjectId to see when it was created, or paste anything that contains ids: a line of a log, a document, a thousand ids."))),
 		h.Div(h.Class("start"),
 			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), v.result, g.Iff(v.result == nil, func() g.Node { return s.inspectResult(v) }))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
@@ -58,14 +59,15 @@ func (s *Site) cards(now *Overview) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
 	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", ""),
-		card("/range?since=24h", "A time range as a query",
+		card("/range?since=24h", s.Say("A time range as a query"),
 			g.Iff(!now.Time.IsZero(), func() g.Node {
 				day := query.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
-				return g.Group{h.P(g.Text("The last 24 hours:")), h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day)))}
+				return g.Group{h.P(g.Text(s.Say("The last 24 hours:"))), h.Pre(h.TabIndex("0"), h.Aria("label", s.Say("Query")), h.Code(g.Text(day)))}
 			}),
-			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
-		card("/census", "Census",
-			h.P(g.Text("Upload a dump or an export to see when the collection grew, which processes created its ids, and what is wrong with them."))),
+			soft(s.Prose("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
+		card("/census", s.Say("Census"),
+			h.P(s.Prose(s.either("Upload a dump or an export to see when the collection grew, which processes created its ids, and what is wrong with them.",
+				"Drop a dump or an export to see when the collection grew, how many processes created its ids, and what is wrong with them. The file is not uploaded.")))),
 		g.Iff(!s.Static, func() g.Node { return card("/processes", "Processes", processesNow(now)) }),
 		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
@@ -221,8 +223,9 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(s.Say(n.About)), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				})))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Create ids"))))),
-		h.P(h.Class("soft"), h.A(h.Href(s.URL("/odds")), g.Text("The chance of a collision"))),
-		soft(g.Text("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. "), s.Prose("In a shell: `oid new -n %d`.", v.Count)),
+		h.P(h.Class("soft"), h.A(h.Href(s.URL("/odds")), g.Text(s.Say("The chance of a collision")))),
+		soft(s.Prose(s.either("The server never creates an id twice. Neither do the processes of its registry, as long as it keeps its data. ",
+			"Your browser creates these ids. Each time this page is loaded, it draws a new process value at random, as a MongoDB driver does when a program starts. ")), s.Prose("In a shell: `oid new -n %d`.", v.Count)),
 	}
 }
 

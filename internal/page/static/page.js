@@ -360,6 +360,7 @@ addEventListener('keydown', (e) => {
   else if (e.key === 'c') $('main button.copy')?.click();
 });
 
+$('.lang')?.addEventListener('click', (e) => { e.target.hash = location.hash; }); // the same view
 zones();
 enliven(document);
 restoreDrafts();
