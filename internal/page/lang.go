@@ -106,7 +106,7 @@ UTC 和 GMT 以外的时区缩写。
 // do errors.
 var chinese = map[string]string{
 	Title:       "MongoDB ObjectId 时间戳在线转换、解析与生成",
-	Description: "粘贴 MongoDB ObjectId，立刻看到生成时间（时间戳）和各个字段；把时间范围变成查询条件；在线生成新的 ObjectId。也能解析 UUID、ULID 和雪花 id。全部在浏览器里计算，不上传任何内容。",
+	Description: "粘贴 MongoDB ObjectId，立刻看到生成时间（时间戳）和各个字段；把时间范围变成查询条件；在线生成新的 ObjectId。也能解析 UUID、ULID 和雪花（Snowflake）id。全部在浏览器里计算，不上传任何内容。",
 
 	// the frame of every view
 	"Skip to the content": "跳到正文",
@@ -129,11 +129,9 @@ var chinese = map[string]string{
 	"The last 24 hours:": "最近 24 小时：",
 	"Query":              "查询条件",
 	"For MongoDB's shell, Python, Node, Java, Go and SQL.":   "用于 MongoDB shell、Python、Node、Java、Go 和 SQL。",
-	"cannot be told without a registry: `oid serve` has one": "没有注册中心，无法得知；`oid serve` 有",
+	"cannot be told without a registry: `oid serve` has one": "没有注册中心，无从得知；`oid serve` 带有注册中心",
 	"Process": "进程",
-	"none: this is not an id that a process generated":                     "没有：这不是进程生成的 id",
-	"Read an id, or create one":                                            "解析或生成 ObjectId",
-	"Paste anything: one id, a line of a log, a document, a thousand ids.": "粘贴什么都行：一个 id、一行日志、一篇文档，或者上千个 id。",
+	"none: this is not an id that a process generated": "没有：这不是进程生成的 id",
 	"Inspect":            "解析",
 	"or try ":            "或者试试 ",
 	"one from 2012":      "2012 年的一个",
@@ -167,9 +165,9 @@ var chinese = map[string]string{
 	"Time":                                   "时间",
 	"First id":                               "第一个 id",
 	"Last id":                                "最后一个 id",
-	"none: an ObjectId holds times from 1970-01-01 to 2106-02-07": "无：ObjectId 只能表示 1970-01-01 至 2106-02-07 的时间",
+	"none: an ObjectId holds times from 1970-01-01 to 2106-02-07": "没有：ObjectId 只能表示 1970-01-01 到 2106-02-07 的时间",
 	timerange.AsTime:          "时间",
-	timerange.AsLocal:         "未写明时区的时间，所用时区：",
+	timerange.AsLocal:         "没有写时区的时间，时区按",
 	timerange.AsHex:           "ObjectId 的前 4 个字节",
 	"seconds since 1970":      "Unix 时间戳（秒）",
 	"milliseconds since 1970": "Unix 时间戳（毫秒）",

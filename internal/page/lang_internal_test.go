@@ -44,7 +44,8 @@ func sourceTexts(t *testing.T, patterns ...string) (said, literals map[string]bo
 					}
 					arg := n.Args[0]
 					if f.Sel.Name == "either" {
-						arg = n.Args[1] // the other is not for the static page
+						arg = n.Args[1]
+						n.Args = n.Args[1:] // the other is not for the static page
 					}
 					if lit, ok := arg.(*ast.BasicLit); ok {
 						text, _ := strconv.Unquote(lit.Value)
