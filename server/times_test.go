@@ -45,7 +45,6 @@ func TestTimesTypedAsIDs(t *testing.T) {
 		"1351716000000000":                     {"snowflake", "Or read as"},
 		"1351716000\n2012-10-31T20:41Z":        {"2012-10-31 20:40:00 UTC", "2012-10-31 20:41:00 UTC"},
 		"508d7f20c3ebe77834343434\n1351716000": {"2012-10-28 18:53:20 UTC", "2012-10-31 20:40:00 UTC"},
-		"1960-01-01T00:00:00Z":                 {"none: an ObjectId holds times from"},
 		"hello\n1351716000\nworld!":            {"hello", "2012-10-31 20:40:00 UTC"},
 	} {
 		for page, want := show(text), want; len(want) > 0; want = want[1:] {
@@ -54,7 +53,7 @@ func TestTimesTypedAsIDs(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"hello", "12345678", "deadbeef", "3f2a91bc", "507f1f77bcf86cd799439011", "175928847299117063"} {
+	for _, text := range []string{"hello", "12345678", "deadbeef", "3f2a91bc", "507f1f77bcf86cd799439011", "175928847299117063", "1960-01-01T00:00:00Z"} {
 		if page := show(text); strings.Contains(page, "ead as") {
 			t.Errorf("%q is shown as a time", text)
 		}

@@ -29,15 +29,11 @@ func (s *Site) typedTime(t TypedTime) g.Node {
 // readAsTime shows one reading of a text as a time. name is the name of its first line.
 func (s *Site) readAsTime(name string, r timerange.Reading) g.Node {
 	first := objectid.MinAt(r.Time).String()
-	holds := objectid.MinAt(r.Time).Time().Unix() == r.Time.Unix()
 	last := first[:8] + strings.Repeat("f", len(first)-8)
 	return h.Dl(h.Class("says"),
 		says(name, "", g.Text(strings.TrimSpace(s.Say(r.As)+" "+r.Zone))), s.when(s.Say("Time"), r.Time),
-		g.If(holds, g.Group{
-			says(s.Say("First id"), first, h.Code(g.Text(first))), says(s.Say("Last id"), last, h.Code(g.Text(last))),
-			says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.rangesAround(r.Time))),
-		}),
-		g.If(!holds, says(s.Say("Ids"), "", soften(s.Say("none: an ObjectId holds times from 1970-01-01 to 2106-02-07")))))
+		says(s.Say("First id"), first, h.Code(g.Text(first))), says(s.Say("Last id"), last, h.Code(g.Text(last))),
+		says(s.Say("Documents"), "", h.Span(h.Class("presets"), s.rangesAround(r.Time))))
 }
 
 // when shows a time, in UTC and in the zone of the reader, and how long ago it was.
