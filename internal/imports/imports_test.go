@@ -89,7 +89,8 @@ var allowed = map[string][]string{
 	"cmd/oid/internal/job/guard":    {},
 	"cmd/oid/internal/documents":    {"census"},
 	"cmd/oid/internal/table":        {"inspect", "objectid", "internal/causes", "internal/each", "internal/pattern"},
-	"site":                          {},  // its program is for WebAssembly alone
+	"site":                          {}, // its program is for WebAssembly alone
+	"site/build":                    {"internal/page", "internal/pattern"},
 	"cmd/oid":                       nil, // everything
 }
 

@@ -55,7 +55,7 @@ func (s *Site) way(current string) g.Node {
 		h.Nav(h.Aria("label", s.Say("Views")), g.Map(s.views(), func(v view) g.Node {
 			key++
 			return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(s.Say(v.Name)))
-		})),
+		}), g.If(s.Docs != "", h.A(h.Href(s.Docs), g.Text(s.Say("Docs"))))),
 	}
 }
 

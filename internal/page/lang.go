@@ -117,6 +117,8 @@ var chinese = map[string]string{
 	"Ranges":              "时间范围",
 	"Census":              "统计",
 	"Odds":                "碰撞概率",
+	"Docs":                "文档",
+	"This page on GitHub": "在 GitHub 上查看本页",
 	" · keys: ":           " · 快捷键：",
 	" views, ":            " 切换功能，",
 	" input, ":            " 输入，",
