@@ -37,11 +37,11 @@ func (s *Site) Odds(q url.Values) (Frame, error) {
 		}
 	}
 	return Frame{Title: s.Say("Odds"), Current: "/odds", Contents: g.Group{
-		heading(s.Say("The chance of a collision"), s.Prose("Processes that draw their process value at random may draw the same one. How likely is it, and how likely is it that an id is then created twice?")),
+		heading(s.Say("The chance of a collision"), s.Prose("How likely it is that two processes create the same id. Each process draws its process value at random when it starts, so two processes may draw the same value.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/odds")), h.Data("live", "odds"),
 			h.Div(h.Class("fields-row four"),
 				field("processes", s.Say("Processes"), textInput("processes", processes)),
-				field("rate", s.Say("Ids per second of each"), textInput("rate", rate)),
+				field("rate", s.Say("Ids per second, each process"), textInput("rate", rate)),
 				field("over", s.Say("Duration"), textInput("over", over)),
 				field("layout", s.Say("Layout"), h.Select(h.ID("layout"), h.Name("layout"), g.Map(odds.Layouts, func(name string) g.Node {
 					return h.Option(h.Value(name), g.If(name == layout, h.Selected()), g.Text(map[string]string{"modern": s.Say("modern: oid"), "driver": s.Say("driver: MongoDB's drivers")}[name]))
