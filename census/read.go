@@ -63,9 +63,6 @@ func (r *reading) member(path string) string {
 	if r.format == source.Grep {
 		return r.whole.Collection
 	}
-	name := unpack.Collection(path)
-	if r.format == source.Auto || r.format == source.BSON {
-		name = cmp.Or(unpack.DumpCollection(path), name)
-	}
+	name := unpack.InFolder(path, path, r.format == source.Auto || r.format == source.BSON, nil)
 	return strings.TrimPrefix(r.whole.Collection+"/"+name, "/")
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -217,8 +216,8 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 				return cmp.Or(err, fs.SkipDir) // a linked folder within root is read without the link
 			}
 			seen[real] = true
-			// This is the data folder of a MongoDB server. One of its files is enough to say so.
-			catalog := filepath.Join(path, "_mdb_catalog.wt")
+			// This is the data folder of a MongoDB server.
+			catalog := filepath.Join(path, unpack.Catalog)
 			if _, err := os.Stat(catalog); err == nil {
 				files = append(files, part{name: filepath.Clean(path), size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return os.Open(catalog) }})
 				return fs.SkipDir
@@ -240,10 +239,11 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		}
 		if format != census.FormatGrep {
 			within, _ := filepath.Rel(folder, path) // path is always in folder
-			p.collection = unpack.Collection(filepath.ToSlash(within))
-		}
-		if isDump {
-			p.collection = cmp.Or(dumpCollection(path), p.collection)
+			file := path                             // absolute, it has the database of a dump in the current folder
+			if absolute, err := filepath.Abs(path); err == nil {
+				file = absolute
+			}
+			p.collection = unpack.InFolder(filepath.ToSlash(within), filepath.ToSlash(file), isDump, os.ReadFile)
 		}
 		files = append(files, p)
 		return nil
@@ -259,27 +259,6 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 func isWithin(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// dumpCollection returns the collection of a file that mongodump wrote, or "" for other files.
-// mongodump shortens long names, but writes the full name into the metadata file.
-func dumpCollection(file string) string {
-	absolute, err := filepath.Abs(file)
-	if err != nil {
-		absolute = file
-	}
-	name := unpack.DumpCollection(filepath.ToSlash(absolute))
-	if name == "" {
-		return ""
-	}
-	var metadata struct{ CollectionName string }
-	base := strings.TrimSuffix(unpack.Plain(absolute), ".bson")
-	data, err := os.ReadFile(base + ".metadata.json")
-	if err == nil && json.Unmarshal(data, &metadata) == nil && metadata.CollectionName != "" {
-		database, _, _ := strings.Cut(name, ".")
-		return database + "." + metadata.CollectionName
-	}
-	return name
 }
 
 // part is one file or one collection to read. A folder and a database have several.

@@ -7,22 +7,55 @@ import (
 	h "maragu.dev/gomponents/html"
 )
 
-// Census returns the form that uploads a file of up to most bytes. If wrong is not empty,
-// the form shows it.
+// Census returns the form that takes a file of up to most bytes. If wrong is not empty, the form
+// shows it. The static page reads any number of files and folders, of any size.
 func (s *Site) Census(most int64, wrong string) g.Node {
+	where, limit := s.Prose("The server does not store it."), g.Node(soft(g.Text("up to "+bytesText(most))))
+	choose := s.Say("Choose a file, or drop it here")
+	if s.Static {
+		where = s.Prose("It is read in this browser and sent to nobody.")
+		choose = s.Say("Choose files, or drop files and folders here")
+		limit = g.Group{
+			h.Label(h.For("folder"), g.Text(s.Say("or choose a folder, such as one of mongodump"))),
+			h.Input(h.ID("folder"), h.Type("file"), g.Attr("webkitdirectory")),
+		}
+	}
 	return g.Group{
-		heading("Census of a collection", g.Text("Analyse all ids in a file: of mongodump ("), h.Code(g.Text(".bson")),
-			g.Text(" or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files. The server does not store it.")),
+		heading(s.Say("Census of a collection"), s.Prose("Analyse all ids in a file: of mongodump (`.bson` or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files."), g.Text(" "), where),
 		problem(wrong),
 		h.Form(h.Method("post"), h.Action(s.URL("/census")), h.EncType("multipart/form-data"), h.Data("upload", ""),
-			h.Div(h.Class("fields-row"), field("field", "Field", textInput("field", "_id")), field("tz", "Time zone", textInput("tz", "UTC", h.Data("zone", ""))),
+			h.Div(h.Class("fields-row"), field("field", s.Say("Field"), textInput("field", "_id")), field("tz", s.Say("Time zone"), textInput("tz", "UTC", h.Data("zone", ""))),
 				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("format"), h.Type("checkbox"), h.Value("grep")),
-					h.Label(h.For("grep"), g.Text("any text: read every 24 hexadecimal digits as an id")))),
-			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text("Choose a file, or drop it here")),
-				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required()), soft(g.Text("up to "+bytesText(most)))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Take the census"))),
-			h.Div(h.Class("progress"), g.Attr("hidden"), h.Progress(h.Max("1"), h.Value("0"), h.Aria("label", "Upload")),
-				g.Text(" "), h.Span(h.Class("soft")))),
+					h.Label(h.For("grep"), g.Text(s.Say("any text: read every 24 hexadecimal digits as an id"))))),
+			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text(choose)),
+				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), g.If(s.Static, h.Multiple()), g.If(!s.Static, h.Required())), limit),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Take the census")))),
+			h.Div(h.Class("progress"), g.Attr("hidden"), h.Progress(h.Max("1"), h.Value("0"), h.Aria("label", s.Say("Progress"))),
+				g.Text(" "), h.Span(h.Class("soft")), g.If(s.Static, g.Group{
+					g.Text(" "), h.Button(h.Type("button"), h.Class("quiet"), g.Text(s.Say("Cancel"))), soft(g.Text(s.Say("The files are read in this browser. Nothing of them is sent."))),
+				}))),
+	}
+}
+
+// Again is another way to read the files of a census: another field, or as any text.
+type Again struct {
+	Field  string
+	IsText bool
+}
+
+// OwnReport returns the report of a census in the browser, which write writes, with links that save it, and a button
+// for each other way in which the files have ids. The script of the page gives the links their data.
+func (s *Site) OwnReport(write func(io.Writer) error, hasPicture bool, again []Again) g.Node {
+	save := func(part, kind, file, text string) g.Node {
+		return g.Group{g.Text(" · "), h.A(h.Data("part", part), h.Type(kind), g.Attr("download", file), g.Text(s.Say(text)))}
+	}
+	return g.Group{
+		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text(s.Say("Another file"))),
+			save("page", "text/html", "census.html", "Save the report"), g.If(hasPicture, save("svg", "image/svg+xml", "census.svg", "Save the picture"))),
+		g.If(len(again) > 0, h.P(h.Class("problem"), g.Text(s.Say("Other fields have ids. Read them from: ")), g.Map(again, func(a Again) g.Node {
+			return g.Group{h.Button(h.Type("button"), h.Class("quiet"), h.Data("again", a.Field), g.If(a.IsText, h.Data("text", "")), g.Text(a.Field)), g.Text(" ")}
+		}))),
+		h.Div(h.Class("report"), g.NodeFunc(write)),
 	}
 }
 

@@ -86,7 +86,12 @@ Copy all new ids=复制全部新 id
 Opened as a file, this page reads one ObjectId. A web server adds the rest: python3 -m http.server in this folder, then http://localhost:8000/=以文件方式打开时，本页只能解析一个 ObjectId。放到网页服务器上，就有其余功能：在这个目录里运行 python3 -m http.server，然后打开 http://localhost:8000/
 The program cannot be loaded: the web server answers with status=程序无法加载，网页服务器返回的状态码是
 Pick =选择
-Pick a time=选择时间`
+Pick a time=选择时间
+The census stopped=统计中断
+Try again, or type in a shell:=请重试，或者在命令行运行：
+Choose a file or a folder first.=请先选择文件或文件夹。
+starting=正在启动
+of=/`
 
 // chineseTimes is the Chinese of [timerange.Help].
 const chineseTimes = `时间可以写成 RFC 3339（2026-11-20T14:00:00+01:00），日期（2026-11-20），日期加时间（2026-11-20T14:00），
@@ -174,6 +179,24 @@ var chinese = map[string]string{
 	"milliseconds since 1970":                "Unix 时间戳（毫秒）",
 	"microseconds since 1970":                "Unix 时间戳（微秒）",
 	"nanoseconds since 1970":                 "Unix 时间戳（纳秒）",
+	// a census
+	"Census of a collection": "统计一个集合",
+	"Analyse all ids in a file: of mongodump (`.bson` or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files.": "分析文件里的全部 id：mongodump 的 `.bson` 或 archive、mongoexport 的 JSON 或 CSV、id 列表，或者任意文本。可以是压缩文件，也可以是含多个文件的 tar 或 zip。",
+	"The server does not store it.":                       "服务器不保存文件。",
+	"It is read in this browser and sent to nobody.":      "文件只在本浏览器里读取，不发送给任何人。",
+	"Choose a file, or drop it here":                      "选择文件，或拖到这里",
+	"Choose files, or drop files and folders here":        "选择文件，或把文件、文件夹拖到这里",
+	"or choose a folder, such as one of mongodump":        "或者选择文件夹，例如 mongodump 的输出",
+	"any text: read every 24 hexadecimal digits as an id": "任意文本：把每 24 位十六进制数字当作一个 id",
+	"Field":           "字段",
+	"Take the census": "开始统计",
+	"Progress":        "进度",
+	"Cancel":          "取消",
+	"The files are read in this browser. Nothing of them is sent.": "文件在本浏览器里读取，内容不会发送出去。",
+	"Another file":     "统计另一个文件",
+	"Save the report":  "保存报告（英文）",
+	"Save the picture": "保存图片",
+	"Other fields have ids. Read them from: ": "其他字段里有 id。改为读取：",
 
 	// package inspect
 	"possible":                               "有可能",

@@ -79,7 +79,7 @@ type members struct {
 // members may be read.
 func (m *members) add(name string, in io.Reader, unpacked func(int) error, err error) error {
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
-	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.HasPrefix(part, ".") }) {
+	if IsHidden(name) {
 		return nil
 	}
 	if limit := m.limit.Load(); limit != nil {

@@ -55,5 +55,5 @@ async function view(first) {
   }
 }
 addEventListener('DOMContentLoaded', () => view(true));
-addEventListener('hashchange', () => view(false));
+addEventListener('hashchange', () => { if (!/^#c\d+$/.test(location.hash)) view(false); }); // #c0 is a part of a report
 $('.skip').addEventListener('click', (e) => { e.preventDefault(); $('main').focus(); }); // its fragment is no view

@@ -279,10 +279,10 @@ function newIDs(form) {
   });
 }
 
-// Uploads, with progress.
+// Uploads, with progress. In the static page oidCensus reads the file instead.
 function uploads(form) {
   const drop = $('.drop', form), file = $('input[type=file]', form), box = $('.progress', form);
-  const send = () => {
+  const send = globalThis.oidCensus?.(form) ?? (() => {
     if (!file.files.length) return;
     const bar = $('progress', box), words = $('span', box);
     const data = new FormData(form);
@@ -310,11 +310,11 @@ function uploads(form) {
     request.onerror = () => { box.hidden = true; trouble('The connection was lost during the upload. Send the file again.'); };
     request.open('POST', form.action);
     request.send(data);
-  };
+  });
   form.addEventListener('submit', (e) => { e.preventDefault(); send(); });
   for (const name of ['dragenter', 'dragover']) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add('over'); });
   for (const name of ['dragleave', 'drop']) drop.addEventListener(name, () => drop.classList.remove('over'));
-  drop.addEventListener('drop', (e) => { e.preventDefault(); file.files = e.dataTransfer.files; send(); });
+  drop.addEventListener('drop', (e) => { e.preventDefault(); if (!globalThis.oidCensus) file.files = e.dataTransfer.files; send(e.dataTransfer); });
 }
 
 // calendar adds a picker to a field for times. The time picked is in the zone.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
+	"github.com/oidkit/oid/internal/report"
+)
+
+// job is what the page asks for.
+type job struct {
+	files  []file
+	field  string // empty for _id
+	isText bool   // read every 24 hexadecimal digits in any text as an id
+	zone   string // of the report, such as Europe/Berlin
+	lang   string // see page.Site
+	memory int64  // in bytes, see census.Options
+}
+
+// answer is what the page gets: either problem, a sentence, or the other fields.
+type answer struct {
+	problem string
+	html    string // of the view
+	page    string // the report as a page of its own
+	svg     string // its timeline; empty if no id has a time
+}
+
+// maxTold is how many files a problem names.
+const maxTold = 5
+
+// take takes a census. If nothing could be read, the answer is a problem that says why.
+func take(ctx context.Context, j job) answer {
+	zone, err := pure.Zone(j.zone)
+	if err != nil {
+		return answer{problem: err.Error()}
+	}
+	o := census.Options{Field: j.field, Memory: j.memory}
+	if j.isText {
+		o.Format = census.FormatGrep
+	}
+	c := census.New(&o)
+	defer c.Close()
+	for _, p := range parts(j.files, j.isText) {
+		_ = c.ReadCollection(ctx, p.name, p.collection, p.in) // the report has the error
+	}
+	r, err := c.Report(&census.ReportOptions{Zone: zone, Top: 10})
+	if err != nil {
+		return answer{problem: err.Error()}
+	}
+	if failed := failures(r); c.Units() == 0 && len(failed) > 0 {
+		if n := len(failed) - maxTold; n > 0 {
+			failed = append(failed[:maxTold], fmt.Sprintf("and %d more", n))
+		}
+		return answer{problem: strings.Join(failed, "\n")}
+	}
+	var again []page.Again
+	if r.Unjudged != nil {
+		for _, e := range r.Unjudged.Elsewhere {
+			again = append(again, page.Again{Field: e.Field, IsText: e.InOtherText})
+		}
+	}
+	text := func(write func(io.Writer, *census.Report) error) string {
+		var b strings.Builder
+		_ = write(&b, r) // a Builder returns no errors
+		return b.String()
+	}
+	site := page.Site{Static: true, Lang: j.lang}
+	a := answer{page: text(report.WriteHTML), svg: text(report.WritePlot)}
+	a.html = text(func(w io.Writer, r *census.Report) error {
+		return site.OwnReport(func(w io.Writer) error { return report.WriteFragment(w, r) }, a.svg != "", again).Render(w)
+	})
+	return a
+}
+
+// failures says which sources could not be read, and why.
+func failures(r *census.Report) (out []string) {
+	for _, s := range r.Sources {
+		if s.Error != "" {
+			out = append(out, s.Name+": "+s.Error)
+		}
+	}
+	return out
+}

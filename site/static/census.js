@@ -1,0 +1,83 @@
+// The census of the static page. The files that the user gives go to a Worker (worker.js), which
+// sends nothing to anybody.
+'use strict';
+
+// filesIn returns the files that were dropped as {path, file}, with those in folders. A folder is
+// {path} with a slash at its end.
+async function filesIn(transfer) {
+  const out = [], entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+  const promised = (object, method) => new Promise((resolve, reject) => object[method](resolve, reject));
+  const walk = async (entry) => {
+    const path = entry.fullPath.slice(1);
+    out.push(entry.isFile ? { path, file: await promised(entry, 'file') } : { path: path + '/' });
+    if (entry.isFile) return;
+    const reader = entry.createReader();
+    for (let some; (some = await promised(reader, 'readEntries')).length;) for (const one of some) await walk(one);
+  };
+  for (const entry of entries) await walk(entry);
+  return out;
+}
+
+// oidCensus returns a function that takes the census of what was dropped or, without an argument,
+// of the files in the form.
+globalThis.oidCensus = (form) => {
+  const inputs = all('input[type=file]', form), box = $('.progress', form), bar = $('progress', box), words = $('span', box);
+  const main = $('main'), before = [...main.childNodes];
+  let worker, read, files = [];
+  const end = (text) => {
+    worker?.terminate();
+    worker = null;
+    box.hidden = true;
+    trouble(text);
+  };
+  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why}. ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? files[0].path : 'FOLDER'}`);
+  const show = (answer) => {
+    end();
+    main.innerHTML = answer.html;
+    for (const link of all('a[download]', main)) link.href = URL.createObjectURL(new Blob([answer[link.dataset.part]], { type: link.type }));
+    const again = (e, change) => { e.preventDefault(); main.replaceChildren(...before); change?.(); main.focus(); };
+    $('.back a', main).addEventListener('click', again);
+    for (const button of all('[data-again]', main)) button.addEventListener('click', (e) => again(e, () => {
+      form.elements.field.value = button.dataset.again;
+      form.elements.format.checked = 'text' in button.dataset;
+      run();
+    }));
+    enliven(main);
+    main.focus();
+  };
+  const run = () => {
+    trouble();
+    if (!files.length) return trouble(word('Choose a file or a folder first.'));
+    box.hidden = false;
+    read = '';
+    words.textContent = word('starting');
+    // A Worker from a blob has the Content-Security-Policy of this page, one from a file has none.
+    const base = new URL('.', document.baseURI).href;
+    const blob = URL.createObjectURL(new Blob([`importScripts(${JSON.stringify(base + 'worker.js')})`], { type: 'text/javascript' }));
+    worker?.terminate();
+    worker = new Worker(blob);
+    worker.onerror = (e) => died(e.message);
+    worker.onmessage = ({ data }) => {
+      if (!form.isConnected) return end(); // the user went to another view
+      if (data.problem) return end(data.problem);
+      if ('died' in data) return died(data.died);
+      if (data.html) return show(data);
+      bar.value = data.bytes / data.total;
+      read = `${data.name}: ${Math.floor(100 * data.bytes / data.total)} % ${word('of')} ${(data.total / 1e6).toFixed(1)} MB`;
+      words.textContent = read;
+    };
+    const values = Object.fromEntries(new FormData(form));
+    worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang });
+  };
+  $('button', box).addEventListener('click', () => { end(); inputs[0].focus(); });
+  return async (transfer) => {
+    const chosen = inputs.flatMap((input) => [...input.files]).map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+    try {
+      if (transfer) for (const input of inputs) input.value = '';
+      files = transfer ? await filesIn(transfer) : chosen.length ? chosen : files;
+      run();
+    } catch (e) {
+      end(e.message);
+    }
+  };
+};
