@@ -114,9 +114,9 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
 // startForm redirects to a URL with the text, so that it can be shared. A text that is too
 // long for a URL is answered at once.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
-	text := r.PostForm.Get("id")
+	text := strings.TrimSpace(r.PostForm.Get("id"))
 	if len(text) <= page.MaxLink {
-		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
+		http.Redirect(w, r, "/?id="+url.QueryEscape(text), http.StatusSeeOther)
 		return
 	}
 	s.showInspected(w, r, text)

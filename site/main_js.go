@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pure"
 )
 
 // main gives the scripts of the page the function oidPage(address, form, zone), see
@@ -19,7 +20,8 @@ func main() {
 		site.Lang, _, _ = strings.Cut(document.Get("documentElement").Get("lang").String(), "-")
 	}
 	js.Global().Set("oidPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		f, address := site.Answer(args[0].String(), args[1].String(), time.Now().UTC())
+		zone, _ := pure.Zone(args[2].String()) // UTC if it is unknown
+		f, address := site.Answer(args[0].String(), args[1].String(), time.Now().In(zone))
 		var html strings.Builder
 		_ = f.Contents.Render(&html) // to memory, without errors
 		return map[string]any{"title": f.Title + " · oid", "address": address, "html": html.String()}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,51 +18,35 @@ var fragments = []fragmentName{
 
 type fragmentName struct{ path, name, first string }
 
-// plus writes a space as %20, because a plus sign in a fragment is a plus sign. A colon stays
+// plain writes a space as %20, because a plus sign in a fragment is a plus sign. Colons stay
 // readable.
-var plus = strings.NewReplacer("+", "%20", "%3A", ":")
-
-// escaped writes a value for a fragment so that a link survives e-mail and chats: these end a
-// link at a space, a quote, a parenthesis, or before a full stop at its end.
-func escaped(value string) string {
-	value = plus.Replace(url.QueryEscape(value))
-	if before, ok := strings.CutSuffix(value, "."); ok {
-		return before + "%2E"
-	}
-	return value
-}
-
-// unescaped reads a value of a fragment. A value that somebody typed with a percent sign that
-// escapes nothing means itself.
-func unescaped(value string) string {
-	if text, err := url.PathUnescape(value); err == nil {
-		return text
-	}
-	return value
-}
+var plain = strings.NewReplacer("+", "%20", "%3A", ":")
 
 // fragment returns the fragment of the static page for a path on the server with its query.
 // [Address] is its inverse. It returns the fragment of the start page if the static page has
-// no such view.
+// no such view. The link survives e-mail and chats, which end a link at a space, a quote, a
+// parenthesis, or before a full stop at its end.
 func fragment(address string) string {
 	path, q := Address(address)
 	i := slices.IndexFunc(fragments, func(f fragmentName) bool { return f.path == path })
 	if i < 0 || i == 0 && len(q) == 0 {
 		return "#"
 	}
-	f := fragments[i]
-	out := "#" + f.name
+	out, first := "#"+fragments[i].name, fragments[i].first
 	switch from, to := q.Get("from"), q.Get("to"); {
-	case q.Has(f.first):
-		out += "=" + escaped(q.Get(f.first))
-		q.Del(f.first)
-	case f.name == "range" && from+to != "":
-		out += "=" + escaped(from) + "/" + escaped(to)
+	case q.Has(first):
+		out += "=" + url.QueryEscape(q.Get(first))
+		q.Del(first)
+	case path == "/range" && from+to != "":
+		out += "=" + url.QueryEscape(from) + "/" + url.QueryEscape(to)
 		q.Del("from")
 		q.Del("to")
 	}
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		out += "&" + escaped(name) + "=" + escaped(q.Get(name))
+	if len(q) > 0 {
+		out += "&" + q.Encode()
+	}
+	if out = plain.Replace(out); strings.HasSuffix(out, ".") {
+		out = out[:len(out)-1] + "%2E"
 	}
 	return out
 }
@@ -73,56 +56,39 @@ func fragment(address string) string {
 // query themselves. In a fragment, the values are percent-encoded, a plus sign is one, and the
 // first value needs no name: it is the text with ids, a duration up to now or the two ends of
 // a range, or a number of processes. A form that is sent writes its query after a question
-// mark. A fragment that names no view is a text with ids. Empty parameters are left out.
+// mark. A fragment that names no view is a text with ids. The query has each parameter that is
+// not empty once.
 func Address(address string) (path string, q url.Values) {
 	text, isFragment := strings.CutPrefix(address, "#")
-	end := strings.IndexAny(text, "?=&")
-	if end < 0 {
-		end = len(text)
-	}
-	name, rest := text[:end], text[end:]
-	if !isFragment {
-		path, query, _ := strings.Cut(address, "?")
-		return path, filled(query)
-	}
-	i := slices.IndexFunc(fragments, func(f fragmentName) bool { return f.name == name })
-	if query, sent := strings.CutPrefix(rest, "?"); sent && (i >= 0 || name == "") {
-		return fragments[max(i, 0)].path, filled(query)
+	end := strings.IndexAny(text+"?", "?=&")
+	path, query, unescape := text[:end], text[end:], url.QueryUnescape
+	if isFragment {
+		i := slices.IndexFunc(fragments, func(f fragmentName) bool { return f.name == path })
+		if i < 0 && path != "" {
+			query = "=" + strings.ReplaceAll(text, "&", "%26")
+		}
+		f := fragments[max(i, 0)]
+		path = f.path
+		if !strings.HasPrefix(query, "?") {
+			unescape = url.PathUnescape
+			first, others, _ := strings.Cut(strings.TrimPrefix(query, "="), "&")
+			if from, to, isRange := strings.Cut(first, "/"); isRange && f.name == "range" {
+				first = "from=" + from + "&to=" + to
+			} else {
+				first = f.first + "=" + first
+			}
+			query = first + "&" + others
+		}
 	}
 	q = url.Values{}
-	set := func(name, value string) {
-		if value != "" && !q.Has(name) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(query, "?"), "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if text, err := unescape(value); err == nil { // else a percent sign that escapes nothing
+			value = text
+		}
+		if name != "" && value != "" && !q.Has(name) {
 			q.Set(name, value)
 		}
 	}
-	if i < 0 {
-		set("id", unescaped(text))
-		return "/", q
-	}
-	f := fragments[i]
-	for i, part := range strings.Split(rest, "&") {
-		name, value, _ := strings.Cut(part, "=")
-		from, to, isRange := strings.Cut(value, "/")
-		switch {
-		case i > 0:
-			set(unescaped(name), unescaped(value))
-		case f.name == "range" && isRange:
-			set("from", unescaped(from))
-			set("to", unescaped(to))
-		case f.first != "":
-			set(f.first, unescaped(value))
-		}
-	}
-	return f.path, q
-}
-
-// filled reads a query, without the parameters that are empty.
-func filled(query string) url.Values {
-	q, _ := url.ParseQuery(query) // what cannot be read is left out, as by net/http
-	for name := range q {
-		if q[name] = q[name][:1]; q[name][0] == "" {
-			delete(q, name)
-		}
-	}
-	return q
+	return path, q
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/inspect"
@@ -9,10 +10,12 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Answer returns the view of the static page for an address, and the address that it has then,
-// from which the view can be made again. form is the body of a form that is sent with POST, or
-// empty. The view shows what is wrong with them. A text that is too long for a link is not in
-// the address. The program of the static page calls Answer where a browser would ask a server.
+// Answer returns the view of the static page for an address, and the address that shows this
+// view again. form is the body of a form that is sent with POST, or empty. The view shows what
+// is wrong with them. A text that is too long for a link is not in the address that is
+// returned. A time in the text that names no zone is in the zone of the parameter tz, which
+// the returned address has, or in that of now. The program of the static page calls Answer
+// where a browser would ask a server.
 func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown string) {
 	path, q := Address(address)
 	posted, _ := url.ParseQuery(form) // what cannot be read is left out
@@ -29,7 +32,10 @@ func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown strin
 	}
 	text := q.Get("id")
 	if posted.Has("id") {
-		text = posted.Get("id")
+		text = strings.TrimSpace(posted.Get("id"))
+	}
+	if zone, err := pure.Zone(q.Get("tz")); err == nil && q.Has("tz") {
+		now = now.In(zone)
 	}
 	v := Read(text, now, func(id string) (in Inspected, err error) {
 		report, err := inspect.Inspect(id, &inspect.Options{Now: func() time.Time { return now }})
@@ -39,7 +45,11 @@ func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown strin
 	v.New, _ = NewIDs(posted.Get("count"), posted.Get("format"), objectid.Fill)
 	v.Now = s.Overview(now)
 	if shown = s.URL("/"); text != "" && len(text) <= MaxLink {
-		shown = s.URL("/?" + url.Values{"id": {text}}.Encode())
+		link := url.Values{"id": {text}}
+		if zone := now.Location().String(); len(v.Times) > 0 && zone != "UTC" {
+			link.Set("tz", zone)
+		}
+		shown = s.URL("/?" + link.Encode())
 	}
 	return s.Start(&v), shown
 }

@@ -13,16 +13,6 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// ranged is the data of the view of ranges.
-type ranged struct {
-	timerange.Span
-	Column  string      // the column in SQL queries
-	Process string      // the process value or block that the ids must have; empty for any
-	Zone    string      // the time zone for times that name none
-	Range   *wire.Range // nil if there is an error
-	Error   string
-}
-
 // preset is a time range that users choose with a click.
 type preset struct {
 	Name, Since string
@@ -34,57 +24,42 @@ var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 d
 // ids, and queries for them. The range is the last 24 hours if the query names none. The view
 // shows the error, which is about a value of the query.
 func (s *Site) Range(q url.Values, now time.Time) (Frame, error) {
-	v := &ranged{
-		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: cmp.Or(q.Get("column"), "_id"), Process: q.Get("process"), Zone: cmp.Or(q.Get("tz"), "UTC"),
-	}
-	asked := v.Span
+	span := timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")}
+	process, column, zone := q.Get("process"), cmp.Or(q.Get("column"), "_id"), cmp.Or(q.Get("tz"), "UTC")
+	asked := span
 	if asked == (timerange.Span{}) {
 		asked.Since = "24h"
 	}
-	found, err := pure.TimeRange(asked, v.Column, v.Process, v.Zone, now)
-	if err == nil {
-		v.Range = &found
+	found, err := pure.TimeRange(asked, column, process, zone, now)
+	kept := url.Values{} // the parameters that the links to other ranges keep
+	if process != "" {
+		kept.Set("process", process)
 	}
-	v.Error = ErrorText(err)
-	return Frame{Title: s.Say("Range"), Current: "/range", Contents: s.rangeNode(v)}, err
-}
-
-func (s *Site) rangeNode(v *ranged) g.Node {
+	if column != "_id" {
+		kept.Set("column", column)
+	}
 	picked := func(name, value, which, placeholder string) g.Node {
 		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}
-	return g.Group{
+	return Frame{Title: s.Say("Range"), Current: "/range", Contents: g.Group{
 		heading(s.Say("A time range as a query"), s.Prose("The index on `_id` is also an index on creation time. These bounds find the documents that were created in a time range, without a timestamp field.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/range")), h.Data("live", "range"),
-			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
+			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row four"),
-				field("from", s.Say("From"), picked("from", v.From, s.Say("the beginning"), s.Say("2026-11-01, -7d, an id…"))),
-				field("to", s.Say("To (not included)"), picked("to", v.To, s.Say("the end"), "now, 2026-12-01…")),
-				field("process", s.Say("Process value, or any"), textInput("process", v.Process)),
-				field("column", s.Say("SQL column"), textInput("column", v.Column))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(func(query string) string { return s.URL("/range" + query) }, v.Since, v.kept())),
-			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(s.times(v.Zone))))),
-		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
+				field("from", s.Say("From"), picked("from", span.From, s.Say("the beginning"), s.Say("2026-11-01, -7d, an id…"))),
+				field("to", s.Say("To (not included)"), picked("to", span.To, s.Say("the end"), "now, 2026-12-01…")),
+				field("process", s.Say("Process value, or any"), textInput("process", process)),
+				field("column", s.Say("SQL column"), textInput("column", column))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(func(query string) string { return s.URL("/range" + query) }, span.Since, kept)),
+			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(s.times(zone))))),
+		h.Div(h.ID("result"), problem(ErrorText(err)), g.Iff(err == nil, func() g.Node {
 			return g.Group{
-				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), v.Range.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), v.Range.To)),
+				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), found.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), found.To)),
 				h.H2(g.Text(s.Say("Ready to paste"))),
-				s.queries("range", v.Range.Queries),
+				s.queries("range", found.Queries),
 			}
 		})),
-	}
-}
-
-// kept returns the parameters other than the time range.
-func (v *ranged) kept() url.Values {
-	q := url.Values{}
-	if v.Process != "" {
-		q.Set("process", v.Process)
-	}
-	if v.Column != "_id" {
-		q.Set("column", v.Column)
-	}
-	return q
+	}}, err
 }
 
 // bound shows one bound of a range. If b is nil, it shows the text none.
