@@ -36,7 +36,7 @@ var (
 	notInName = pattern.Of(`<[^>]*>|&\w+;|[^\p{L}\p{M}\p{N} _-]`)
 	code      = pattern.Of(`(?s)<pre><code class="language-(\w+)">(.*?)</code>`)
 	command   = pattern.Of(`(?m)^\$ (.*)$|^.*\n?`)
-	wide      = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", ` align="right"`, ` class="n"`, "<th></th>", "<td></td>")
+	wide      = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", "<th></th>", "<td></td>", "<th>", `<th scope="col">`, `<th align="right"`, `<th scope="col" class="n"`, ` align="right"`, ` class="n"`)
 )
 
 //go:embed landing.md landing.zh.md
