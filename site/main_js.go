@@ -18,6 +18,9 @@ func main() {
 	site := &page.Site{Static: true}
 	if document := js.Global().Get("document"); document.Truthy() {
 		site.Lang, _, _ = strings.Cut(document.Get("documentElement").Get("lang").String(), "-")
+		if docs := document.Call("querySelector", "nav a:not([data-key])"); docs.Truthy() {
+			site.Docs = docs.Call("getAttribute", "href").String()
+		}
 	}
 	js.Global().Set("oidPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		zone, _ := pure.Zone(args[2].String()) // UTC if it is unknown

@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -258,7 +259,10 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 		if !s.Registry {
 			reason = s.either("cannot be told: this server has no registry", "cannot be told without a registry: `oid serve` has one")
 		}
-		return says(s.Say("Process"), "", h.Span(h.Class("soft"), s.Prose(reason)))
+		return says(s.Say("Process"), "", h.Span(h.Class("soft"), s.Prose(reason), g.Iff(s.Static && s.Docs != "", func() g.Node {
+			deploy := s.Docs[:strings.LastIndexByte(s.Docs, '/')+1] + "deploy" + path.Ext(s.Docs)
+			return g.Group{g.Text(", "), h.A(h.Href(deploy), g.Text(s.Say("how to run it")))}
+		})))
 	}
 	if !isFound(t) {
 		return g.Group{

@@ -84,7 +84,9 @@ Copy all=全部复制
 Copy all new ids=复制全部新 id
  (here)=（本地）
 Opened as a file, this page reads one ObjectId. A web server adds the rest: python3 -m http.server in this folder, then http://localhost:8000/=以文件方式打开时，本页只能解析一个 ObjectId。放到网页服务器上，就有其余功能：在这个目录里运行 python3 -m http.server，然后打开 http://localhost:8000/
-The program cannot be loaded: the web server answers with status=程序无法加载，网页服务器返回的状态码是
+The program cannot be loaded. Reload the page to try again.=无法加载程序，请刷新页面重试。
+The program has stopped. Reload the page.=程序已停止运行，请刷新页面。
+loading=正在加载
 Pick =选择
 Pick a time=选择时间
 The census stopped=统计中断
@@ -137,7 +139,8 @@ var chinese = map[string]string{
 	"Query":              "查询条件",
 	"For MongoDB's shell, Python, Node, Java, Go and SQL.":   "用于 MongoDB shell、Python、Node、Java、Go 和 SQL。",
 	"cannot be told without a registry: `oid serve` has one": "没有注册中心，无从得知；`oid serve` 带有注册中心",
-	"Process": "进程",
+	"how to run it": "如何部署",
+	"Process":       "进程",
 	"none: this is not an id that a process generated": "没有：这不是进程生成的 id",
 	"Inspect":            "解析",
 	"or try ":            "或者试试 ",

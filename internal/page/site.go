@@ -20,7 +20,7 @@ type Site struct {
 	ShowsLocks bool   // the server shows locks
 	Static     bool   // there is no server: the views are those of the static page
 	Lang       string // language of the texts: zh is Chinese, any other is English
-	Docs       string // URL of the documents, to which the navigation leads; may be empty
+	Docs       string // URL of the list of the documents, to which the navigation leads; may be empty
 
 	fixed sync.Map // see once
 }
