@@ -37,10 +37,11 @@ test-windows:
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture|JavaScriptCommonJS|JavaScriptCompat)$$' ./cmd/oid ./internal/report ./internal/interop
 
-# The picture of the page in the documents. It shows the time at which it was made.
+# The picture of the page in the documents, which shows the time at which it was made; the
+# icons of the static page, and the picture beside a link to it.
 .PHONY: picture
 picture:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^TestPagePicture$$' ./internal/page
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(PagePicture|Pictures)$$' ./internal/page ./site/build
 
 # What examples/verify says of the libraries of other languages.
 .PHONY: drivers
@@ -51,22 +52,17 @@ drivers:
 # The folder that "make site" builds, for any web server.
 SITE = dist/site
 
-.PHONY: site
-site:
-	mkdir -p "$(SITE)"
-	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
-	gzip -9 -n -f "$(SITE)/oid.wasm"
-	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* internal/page/static/icon.svg "$(SITE)"
-	cat internal/report/*.css internal/page/static/page.css > "$(SITE)/oid.css"
+# Where the static page is published: addresses in what it shows beside a link must be absolute.
+SITEURL = https://oidkit.github.io/oid/
 
-# The static page with the documents beside it, for Jekyll. Links that leave docs lead to
-# the repository.
-.PHONY: pages
+.PHONY: site pages
+site:
+	go run ./site/build -o "$(SITE)"
+
+# The static page with the documents beside it, as it is published.
 pages: SITE = dist/pages
-pages: site
-	cp -r docs "$(SITE)"
-	sed -i -E 's#\]\(\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*.md
-	sed -i -E 's#\]\(\.\./\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*/*.md
+pages:
+	go run ./site/build -o "$(SITE)" -docs -url "$(SITEURL)"
 
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s

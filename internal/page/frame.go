@@ -20,6 +20,7 @@ func (s *Site) Frame(f Frame) g.Node {
 			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
 				s.once("views "+f.Current, func() g.Node { return s.way(f.Current) }),
 				g.Iff(f.Now != nil, func() g.Node { return f.Now.head }),
+				g.If(s.Static, h.P(h.ID("alive"), h.Class("soft"), g.Text(s.Say("Nothing that you paste or drop leaves this browser.")))),
 				g.Iff(f.Other != "", func() g.Node { return s.otherLanguage(f.Other) }),
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text(s.Say("Time zone"))), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),

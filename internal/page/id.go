@@ -127,15 +127,15 @@ func (s *Site) inspectResult(v *Start) g.Node {
 				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), s.Say("piece is not an id"), s.Say("pieces are not ids"))))),
 				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf(s.Say("line %d: %s"), b.Line, b.Error)) })))
 		}),
-		g.Map(v.Cards, s.card),
+		g.Map(v.Cards, s.Card),
 		g.Map(v.Times, s.typedTime),
 		g.Iff(len(v.Rows) > 0, func() g.Node { return s.idTable(v) }),
 	}
 }
 
-// card shows one id: when and by which process it was created, the state of the process, its
+// Card shows one id: when and by which process it was created, the state of the process, its
 // load at that time, and all readings of the id.
-func (s *Site) card(in Inspected) g.Node {
+func (s *Site) Card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
 	return h.Article(h.Class("id-card"),

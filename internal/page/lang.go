@@ -293,4 +293,8 @@ var chinese = map[string]string{
 	"a query for pymongo":                     "用于 pymongo 的查询条件",
 	"a query for the MongoDB driver of Node":  "用于 Node 的 MongoDB 驱动的查询条件",
 	"a filter for the MongoDB driver of Java": "用于 Java 的 MongoDB 驱动的过滤条件",
+
+	// the frame of the static page
+	"Nothing that you paste or drop leaves this browser.":                    "粘贴或拖入的内容不会离开你的浏览器。",
+	"This page needs JavaScript. Without it, type `oid inspect` in a shell.": "本页需要 JavaScript。没有 JavaScript 时，请在命令行里运行 `oid inspect`。",
 }

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
+)
+
+// built returns the files of the folder, which is built once.
+var built = sync.OnceValues(func() (map[string][]byte, error) {
+	b := builder{url: "https://example.org/ids/", files: map[string][]byte{}}
+	folder, err := os.MkdirTemp("", "oid-built-")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		err = b.build(folder)
+	}
+	return b.files, err
+})
+
+// host is a web server that knows nothing of the page.
+type host struct {
+	*httptest.Server
+	mu      sync.Mutex
+	files   map[string][]byte
+	instead map[string]http.HandlerFunc // answers for some files
+}
+
+func serve(t *testing.T) *host {
+	t.Helper()
+	s := &host{files: maps.Clone(testenv.Must(built())(t)), instead: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewServer(http.StripPrefix("/a/b/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Path
+		if name == "" || strings.HasSuffix(name, "/") {
+			name += "index.html"
+		}
+		s.mu.Lock()
+		data, instead := s.files[name], s.instead[name]
+		s.mu.Unlock()
+		switch {
+		case instead != nil:
+			instead(w, r)
+		case data == nil:
+			http.NotFound(w, r)
+		default:
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+		}
+	})))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// set changes the files of the server.
+func (s *host) set(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// newer makes the server have another version of the page, with this title.
+func (s *host) newer(t *testing.T, title string) {
+	t.Helper()
+	b := builder{files: maps.Clone(testenv.Must(built())(t))}
+	b.files["index.html"] = bytes.Replace(b.files["index.html"], []byte("<title>"), []byte("<title>"+title), 1)
+	b.files["page.js"] = append([]byte("globalThis.version = '"+title+"';\n"), b.files["page.js"]...)
+	b.files["sw.js"] = testenv.Must(os.ReadFile("../static/sw.js"))(t)
+	if err := b.worker(); err != nil {
+		t.Fatal(err)
+	}
+	s.set(func() { s.files = b.files })
+}
+
+// tab is a tab of a browser.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+func open(t *testing.T, url string) tab {
+	t.Helper()
+	b := tab{t, testenv.Chromium(t)}
+	b.do(chromedp.Navigate(url))
+	return b
+}
+
+func (b tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// try returns the value of an expression, which may await promises, as text.
+func (b tab) try(expression string) (string, error) {
+	return chromedp.Run(b.ctx, chromedp.Evaluate[string](`(async () => String(`+expression+`))()`, chromedp.EvalAwaitPromise))
+}
+
+func (b tab) eval(expression string) string {
+	b.Helper()
+	text, err := b.try(expression)
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return text
+}
+
+// await waits until an expression has a text.
+func (b tab) await(expression, want string) {
+	b.Helper()
+	got := ""
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+		text, err := b.try(expression)
+		if got = text; err == nil && strings.Contains(text, want) {
+			return
+		}
+	}
+	b.Fatalf("%s is %q, want %q", expression, got, want)
+}
+
+// ids are ids for which both cards are compared.
+var ids = []string{
+	"507f1f77bcf86cd799439011", "4e7020cb7cac81af7136236b", "5e4fa350b636f733a15d6f62", "4d88e15b60f486e428412dc9", sample,
+	"000000010000000000000001", "0000001effffffffff000000", "7fffffff7cac81af71ffffff", "800000007cac81af71000000", "fffffffe7cac81af7136236b", "66f1a2b366f1a2b36608192a",
+}
+
+// hold never answers.
+func hold(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// While the program does not load, one id shows what Go says of it.
+func TestAtOnce(t *testing.T) {
+	s := serve(t)
+	s.instead["oid.wasm.gz"] = hold
+	b := open(t, s.URL+"/a/b/#id=507F1F77BCF86CD799439011")
+	b.await(`document.querySelector('#result .says time').textContent`, "2012-10-17 21:13:27 UTC")
+	b.await(`document.querySelector('#result .strip').textContent`, "507f1f77bcf86cd799439011")
+	b.await(`document.querySelector('#result .copy').textContent`, "Copy")
+	for _, text := range ids {
+		id := objectid.MustParse(text)
+		var want strings.Builder
+		if err := (&page.Site{Static: true}).Card(atOnce(id)).Render(&want); err != nil {
+			t.Fatal(err)
+		}
+		plain := strconv.Quote(string(ages.Get().ReplaceAll([]byte(want.String()), []byte("$1<"))))
+		if got := b.eval(`(() => { const e = document.createElement('template'); e.innerHTML = ` + plain + `; const a = e.innerHTML, b = card('` + text + `'); return a === b || a.replace(b.slice(0, [...a].findIndex((c, i) => c !== b[i])), ''); })()`); got != "true" {
+			t.Errorf("%s: only Go says %.300s", text, got)
+		}
+	}
+	for _, first := range []string{"#id=000000000000000000000001", "#4e7020cb7cac81af7136236b", "#id=%", "#id=ObjectId(%22507f1f77bcf86cd799439011%22)"} {
+		b.eval(`location.hash = '` + first + `'`)
+		b.await(`document.querySelector('#result .says time')?.textContent ?? ''`, map[string]string{"#id=0": "1970-01-01 00:00:00 UTC", "#4e70": "2011-09-14 03:34:35 UTC", "#id=%": "", "#id=O": "2012-10-17 21:13:27 UTC"}[first[:min(len(first), 5)]])
+	}
+	// A zone with another offset at that time.
+	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem('zone', 'America/New_York')`))
+	b.do(chromedp.Reload())
+	b.await(`document.querySelector('#result .says').textContent`, "2012-10-17 17:13:27 America/New_York · 2012-10-17 21:13:27 UTC")
+}
+
+// What the script takes for an id is the same id for Go, and the only one in the text.
+func TestWhatIsOneID(t *testing.T) {
+	b := open(t, serve(t).URL+"/a/b/")
+	const hex = "507f1f77bcf86cd799439011"
+	for text, want := range map[string]string{
+		hex: hex, "  507F1F77BCF86CD799439011\n": hex, `"` + hex + `"`: hex, `'` + hex + `',`: hex, `ObjectId("` + hex + `")`: hex, `new ObjectId('` + hex + `');`: hex,
+		`{"$oid":"` + hex + `"}`: hex, `{ "$oid" : "` + hex + `" },`: hex, `objectid("` + hex + `")`: hex, "ObjectId(" + hex + ")": hex,
+		hex + "0": "", hex[1:]: "", hex + " " + hex: "", `"` + hex: "", `{"_id":{"$oid":"` + hex + `"}}`: "", hex + "g": "", "x" + hex: "", hex[:12] + "-" + hex[12:]: "", "": "",
+	} {
+		if got := b.eval(`single.exec(` + strconv.Quote(text) + `)?.[2].toLowerCase() ?? ''`); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+		if want == "" {
+			continue
+		}
+		n := 0
+		for piece, err := range inspect.Scan(strings.NewReader(text)) {
+			if n++; err != nil || piece.Text != hex && !strings.EqualFold(strings.Trim(piece.Text, `"'`), hex) {
+				t.Errorf("Go finds %q in %q, %v", piece.Text, text, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("Go finds %d ids in %q", n, text)
+		}
+	}
+}
+
+// Opened as a file, the page reads one id and says what a web server adds.
+func TestAsFile(t *testing.T) {
+	folder := t.TempDir()
+	for name, data := range testenv.Must(built())(t) {
+		if !strings.Contains(name, "/") {
+			if err := os.WriteFile(folder+"/"+name, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b := open(t, "file://"+folder+"/index.html#id=507f1f77bcf86cd799439011")
+	b.await(`document.querySelector('#result .says time').textContent`, "2012-10-17 21:13:27 UTC")
+	b.await(`document.querySelector('#trouble').textContent`, "python3 -m http.server")
+	b.eval(`(() => { const e = document.getElementById('id'); e.value = 'ObjectId("4e7020cb7cac81af7136236b")'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`)
+	b.await(`document.querySelector('#result .says time').textContent`, "2011-09-14 03:34:35 UTC")
+	time.Sleep(300 * time.Millisecond) // as long as the script waits before it asks the program
+	b.await(`document.querySelector('#result .says time').textContent`, "2011-09-14 03:34:35 UTC")
+}
+
+// After the first visit the page works without a server, and a new version replaces it.
+func TestOffline(t *testing.T) {
+	s := serve(t)
+	b := open(t, s.URL+"/a/b/")
+	b.await(`(await navigator.serviceWorker.ready).active.state`, "activated")
+	s.set(func() {
+		for name := range s.files {
+			s.instead[name] = func(w http.ResponseWriter, r *http.Request) {
+				if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+					c.Close()
+				}
+			}
+		}
+	})
+	for address, want := range map[string]string{
+		"#id=01ARZ3NDEKTSV4RRFFQ69G5FAV": "ulid", "#range=2026-11-01/2026-12-01": "6ae681000000000000000000", "#odds=1000": "1 in ",
+		"index.html#id=c232ab00-9414-11ec-b3c8-9f6bdeced846": "uuid", "zh/#range=2026-11-01/2026-12-01": "6ae681000000000000000000",
+	} {
+		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/"+address))
+		b.await(`document.querySelector('main').textContent`, want)
+	}
+	s.newer(t, "Second ")
+	s.set(func() { clear(s.instead) })
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/#id=507f1f77bcf86cd799439011"))
+	b.await(`document.querySelector('#result').textContent`, "classic")
+	b.eval(`(await navigator.serviceWorker.getRegistration()).update()`)
+	b.await(`(await navigator.serviceWorker.getRegistration()).waiting?.state`, "installed")
+	if title := b.eval(`document.title + (globalThis.version ?? 'first')`); strings.Contains(title, "Second") {
+		t.Errorf("a tab of the first version has parts of the second: %s", title)
+	}
+	b.do(chromedp.Reload())
+	b.await(`globalThis.version`, "Second")
+	b.await(`document.querySelector('#result').textContent`, "classic")
+	if names := b.eval(`(await caches.keys()).length`); names != "1" {
+		t.Errorf("%s versions are kept", names)
+	}
+}
+
+// Browsers offer to install the page.
+func TestInstall(t *testing.T) {
+	b := open(t, serve(t).URL+"/a/b/zh/")
+	b.await(`(await navigator.serviceWorker.ready).active.state`, "activated")
+	manifest, err := chromedp.Call(b.ctx, cdppage.GetAppManifest, cdppage.GetAppManifestParams{})
+	if err != nil || len(manifest.Errors) > 0 || manifest.Data == "" {
+		t.Errorf("manifest: %v %v %q", err, manifest.Errors, manifest.Data)
+	}
+	got, err := chromedp.Call(b.ctx, cdppage.GetInstallabilityErrors, cdp.Empty{})
+	if err != nil || len(got.InstallabilityErrors) > 0 {
+		t.Errorf("%v %v", err, got.InstallabilityErrors)
+	}
+}

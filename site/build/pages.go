@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/pattern"
+	"github.com/oidkit/oid/internal/pure"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// language is a language of the page.
+type language struct {
+	site, html string // its names in package page and in HTML
+	folder, up string // the folder of the page, and the way back from there
+	other      string // URL of the page in the other language
+	manifest   string // file
+}
+
+var languages = []language{{"", "en", "", "", "zh/index.html", "manifest.json"}, {"zh", "zh-CN", "zh/", "../", "../index.html", "manifest.zh.json"}}
+
+// scripts are the scripts of the page, in the order in which they run.
+var scripts = []string{"wasm_exec.js", "load.js", "static.js", "census.js", "page.js"}
+
+// pages renders the page in each language, and the manifest with which browsers install it.
+func (b *builder) pages() error {
+	for _, l := range languages {
+		site := &page.Site{Static: true, Lang: l.site, Docs: repository + documentMap}
+		if b.docs {
+			site.Docs = l.up + published(documentMap)
+		}
+		inline := string(b.files["clock.js"]) + string(b.files["now.js"])
+		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
+		frame.Other = l.other
+		frame.Head = b.head(site, l, inline)
+		frame.Below = g.Group{
+			landing(l.site, b.docs), h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
+			h.NoScript(h.P(h.Class("problem"), site.Prose("This page needs JavaScript. Without it, type `oid inspect` in a shell."))),
+		}
+		var out bytes.Buffer
+		if err := site.Frame(frame).Render(&out); err != nil {
+			return err
+		}
+		b.files[l.folder+"index.html"] = ages.Get().ReplaceAll(out.Bytes(), []byte("$1<"))
+		icon := func(size, purpose string) map[string]string {
+			return map[string]string{"src": "icon-" + size + ".png", "sizes": size + "x" + size, "type": "image/png", "purpose": purpose}
+		}
+		var err error
+		if b.files[l.manifest], err = json.MarshalIndent(map[string]any{
+			"name": site.Say(page.Title), "short_name": "oid", "description": site.Say(page.Description), "lang": l.html,
+			"start_url": "./" + l.folder, "scope": "./", "display": "standalone", "background_color": "#f7f8fa", "theme_color": "#1d2126",
+			"icons": []any{icon("192", "any"), icon("512", "any"), icon("512", "maskable")},
+		}, "", "  "); err != nil {
+			return err
+		}
+	}
+	delete(b.files, "now.js") // it is part of the pages
+	return nil
+}
+
+// ages finds what says how long ago a time was. Browsers fill it in.
+var ages = pattern.Of(`(data-ago="[^"]*">)[^<]*<`)
+
+// sample is the id from whose card now.js makes the card of any other id.
+const sample = "66f1a2b3c4d5e6f708192a3b"
+
+// atOnce is what now.js says of an id. It is true of every id.
+func atOnce(id objectid.ID) page.Inspected {
+	text, at, counter := id.String(), id.Time(), uint64(id[9])<<16|uint64(id[10])<<8|uint64(id[11])
+	return page.Inspected{
+		Inspection: wire.Inspection{ID: text, Time: &at, Readings: []wire.Reading{{
+			Format: page.FormatObjectID, Verdict: string(inspect.Possible), Reason: "24 hexadecimal digits", Time: &at,
+			Fields: []wire.Field{{Name: "seconds", Hex: text[:8]}, {Name: "process", Hex: text[8:18]}, {Name: "counter", Hex: text[18:], Number: &counter}},
+		}}},
+		Queries: pure.Range(objectid.Between(at, at.Add(time.Second)), "_id", "").Queries,
+	}
+}
+
+// head returns the elements of the head, but for the title.
+func (b *builder) head(site *page.Site, l language, inline string) g.Node {
+	style := string(b.files["page.css"])
+	policy := "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '" + hash([]byte(inline)) + "'; style-src '" + hash([]byte(style)) +
+		"'; img-src 'self' blob: data:; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+	title, description := site.Say(page.Title), site.Say(page.Description)
+	property := func(name, content string) g.Node { return h.Meta(g.Attr("property", name), h.Content(content)) }
+	return g.Group{
+		h.Meta(h.Charset("utf-8")),
+		h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content(policy)),
+		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+		h.Meta(h.Name("description"), h.Content(description)),
+		property("og:type", "website"), property("og:title", title), property("og:description", description),
+		g.If(b.url != "", g.Group{
+			property("og:url", b.url+l.folder), property("og:image", b.url+"og.png"), h.Meta(h.Name("twitter:card"), h.Content("summary_large_image")),
+			h.Link(h.Rel("canonical"), h.Href(b.url+l.folder)),
+			g.Map(languages, func(l language) g.Node {
+				return h.Link(h.Rel("alternate"), g.Attr("hreflang", l.html), h.Href(b.url+l.folder))
+			}),
+		}),
+		h.StyleEl(g.Raw(style)),
+		h.Link(h.Rel("icon"), h.Href(l.up+"icon.svg"), h.Type("image/svg+xml")),
+		h.Link(h.Rel("apple-touch-icon"), h.Href(l.up+"icon-192.png")),
+		h.Link(h.Rel("manifest"), h.Href(l.up+l.manifest)),
+		g.Map(scripts, func(name string) g.Node { return g.If(b.files[name] != nil, h.Script(h.Src(l.up+name), h.Defer())) }),
+	}
+}
