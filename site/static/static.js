@@ -40,6 +40,7 @@ async function view(first) {
       for (const id of ['new', 'now']) $('#' + id).replaceWith(document.adoptNode($('#' + id, page)));
       take(page);
       start($('#new'));
+      arrive(page);
     } else {
       show(page);
       if (!first) $('main').focus();
