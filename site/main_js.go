@@ -17,7 +17,7 @@ import (
 func main() {
 	site := &page.Site{Static: true}
 	if document := js.Global().Get("document"); document.Truthy() {
-		site.Lang, _, _ = strings.Cut(document.Get("documentElement").Get("lang").String(), "-")
+		site.Lang = document.Get("documentElement").Get("lang").String()
 		if docs := document.Call("querySelector", "nav a:not([data-key])"); docs.Truthy() {
 			site.Docs = docs.Call("getAttribute", "href").String()
 		}

@@ -13,11 +13,13 @@ import (
 // Say returns a text of the page in the language of the site. The English text is the key of
 // the table; a text without a row stays English.
 func (s *Site) Say(english string) string {
-	if text, ok := chinese[english]; ok && s.Lang == "zh" {
+	if text, ok := chinese[english]; ok && s.isChinese() {
 		return text
 	}
 	return english
 }
+
+func (s *Site) isChinese() bool { return strings.HasPrefix(s.Lang, "zh") }
 
 // Prose is [Site.Say] for a sentence with code, which stands in backquotes. english is a
 // format of package fmt for values, and so is the text in another language.
@@ -44,7 +46,7 @@ func (s *Site) either(served, static string) string {
 
 // times says how to write a time. Times without a zone are in zone.
 func (s *Site) times(zone string) string {
-	if s.Lang == "zh" {
+	if s.isChinese() {
 		return fmt.Sprintf(chineseTimes, zone)
 	}
 	return timerange.Help(zone)
@@ -53,7 +55,7 @@ func (s *Site) times(zone string) string {
 // language returns the attributes of the root element: the language, and the texts that the
 // scripts show in it, one "English=text" on each line.
 func (s *Site) language() g.Node {
-	if s.Lang == "zh" {
+	if s.isChinese() {
 		return g.Group{h.Lang("zh-CN"), h.Data("words", chineseWords)}
 	}
 	return h.Lang("en")
@@ -69,7 +71,7 @@ const (
 // otherLanguage returns the link to a page in the other language. page.js adds the fragment.
 func (s *Site) otherLanguage(url string) g.Node {
 	lang, name := "zh-CN", "中文"
-	if s.Lang == "zh" {
+	if s.isChinese() {
 		lang, name = "en", "English"
 	}
 	return h.A(h.Class("lang"), h.Href(url), h.Lang(lang), g.Attr("hreflang", lang), g.Text(name))
@@ -89,9 +91,9 @@ The program has stopped. Reload the page.=程序已停止运行，请刷新页�
 loading=正在加载
 Pick =选择
 Pick a time=选择时间
-The census stopped=统计中断
-Try again, or type in a shell:=请重试，或者在命令行运行：
-Choose a file or a folder first.=请先选择文件或文件夹。
+The census stopped=统计中断了
+Try again, or type in a shell:=请再试一次，或者在命令行里运行：
+Choose a file or a folder first.=请先选择文件或者文件夹。
 starting=正在启动
 of=/`
 
@@ -184,22 +186,21 @@ var chinese = map[string]string{
 	"nanoseconds since 1970":                 "Unix 时间戳（纳秒）",
 	// a census
 	"Census of a collection": "统计一个集合",
-	"Analyse all ids in a file: of mongodump (`.bson` or archive), of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files.": "分析文件里的全部 id：mongodump 的 `.bson` 或 archive、mongoexport 的 JSON 或 CSV、id 列表，或者任意文本。可以是压缩文件，也可以是含多个文件的 tar 或 zip。",
-	"The server does not store it.":                       "服务器不保存文件。",
-	"It is read in this browser and sent to nobody.":      "文件只在本浏览器里读取，不发送给任何人。",
-	"Choose a file, or drop it here":                      "选择文件，或拖到这里",
-	"Choose files, or drop files and folders here":        "选择文件，或把文件、文件夹拖到这里",
-	"or choose a folder, such as one of mongodump":        "或者选择文件夹，例如 mongodump 的输出",
-	"any text: read every 24 hexadecimal digits as an id": "任意文本：把每 24 位十六进制数字当作一个 id",
+	"See when and by how many processes the ids of a collection were created, and what is wrong with them. The file may be a dump of mongodump (`.bson` or archive), an export of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files.": "看一个集合的 id 是什么时候、由多少个进程生成的，有哪些异常。文件可以是 mongodump 的转储（`.bson` 或 archive）、mongoexport 的导出（JSON 或 CSV）、id 列表，或者任何文本；可以压缩，也可以是装有多个文件的 tar 或 zip。",
+	"This browser reads the file and sends it nowhere.":    "文件由这个浏览器读取，不会发送到任何地方。",
+	"Choose files, or drop files and folders here":         "选择文件，或者把文件、文件夹拖到这里",
+	"or choose a folder, such as one that mongodump wrote": "或者选择文件夹，例如 mongodump 写出的目录",
+	"any text: read every 24 hexadecimal digits as an id":  "任何文本：把每 24 位十六进制数字读作一个 id",
 	"Field":           "字段",
 	"Take the census": "开始统计",
 	"Progress":        "进度",
 	"Cancel":          "取消",
-	"The files are read in this browser. Nothing of them is sent.": "文件在本浏览器里读取，内容不会发送出去。",
+	"This browser reads the files. Nothing is uploaded.": "文件由这个浏览器读取，不会上传任何内容。",
 	"Another file":     "统计另一个文件",
-	"Save the report":  "保存报告（英文）",
+	"Save the report":  "保存报告",
 	"Save the picture": "保存图片",
-	"Other fields have ids. Read them from: ": "其他字段里有 id。改为读取：",
+	"Other fields contain ids. Take the census of: ": "别的字段里有 id，改为统计：",
+	"The report is in English.":                      "报告目前只有英文。",
 
 	// package inspect
 	"possible":                               "有可能",

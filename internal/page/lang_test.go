@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"html"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,16 +45,19 @@ func TestChinesePageIsChinese(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	site := &page.Site{Static: true, Lang: "zh"}
 	han, latin := regexp.MustCompile(`\p{Han}`), regexp.MustCompile(`[A-Za-z]{2}`)
-	names := append([]string{"oid", "中文", "English", "id", "pid", "hex", "base64", "mongosh", "ObjectId", "modern：oid", "Extended JSON", "MongoDB shell、Compass、Python", "UTC", "now, 2026-12-01…", inspect.Names() + "."},
+	names := append([]string{"oid", "中文", "English", "id", "pid", "hex", "base64", "mongosh", "ObjectId", "modern：oid", "customer._id", "Extended JSON", "MongoDB shell、Compass、Python", "UTC", "now, 2026-12-01…", inspect.Names() + "."},
 		each.Of(query.Languages, func(l query.Language) string { return l.Name })...)
 	reading := regexp.MustCompile(`^(` + strings.Join(each.Of(inspect.Formats(), func(f inspect.Format) string { return string(f) }), "|") + `)( [a-z0-9]+)?$`)
 	for _, address := range []string{
 		"#", "#id=507f1f77bcf86cd799439011", "#id=4e7020cb7cac81af7136236b", "#id=6b01f0f4efc3f77301328471", "#id=000000000000000000000000", "#id=507f1f770000000000000000",
 		"#id=018f2f9b-7b3c-7c3a-8d1e-2f3a4b5c6d7e", "#id=110ec58a-a0f2-4ac4-8393-c866d813b8d1", "#id=01ARZ3NDEKTSV4RRFFQ69G5FAV", "#id=1541815603606036480",
 		"#id=" + strings.Repeat("507f1f77bcf86cd799439011+", 8), "#id=nothing", "#id=1351716000", "#id=2012-10-31+20:40", "#id=508d7f20", "#id=7fffffff0000000000000001", "#id=2200-01-01", "#id=%22xyz%22", "#range=24h", "#range=2026-11-01/", "#range=", "#range=x/y", "#odds=", "#odds=1000", "#odds=x",
-		"#odds=1e6&rate=1e6",
+		"#odds=1e6&rate=1e6", "#census",
 	} {
 		f, _ := site.Answer(address, "", now)
+		if address == "#census" { // and what follows
+			f.Below = site.OwnReport(func(io.Writer) error { return nil }, true, []page.Again{{Field: "customer._id"}})
+		}
 		var b strings.Builder
 		if err := site.Frame(f).Render(&b); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ type Site struct {
 	StoreName  string // name of the store, such as PostgreSQL; may be empty
 	ShowsLocks bool   // the server shows locks
 	Static     bool   // there is no server: the views are those of the static page
-	Lang       string // language of the texts: zh is Chinese, any other is English
+	Lang       string // language of the texts as in HTML: zh-CN is Chinese, all others are English
 	Docs       string // URL of the list of the documents, to which the navigation leads; may be empty
 
 	fixed sync.Map // see once
