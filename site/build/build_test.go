@@ -94,7 +94,14 @@ type tab struct {
 
 func open(t *testing.T, url string) tab {
 	t.Helper()
-	b := tab{t, testenv.Chromium(t)}
+	return openIn(t, testenv.Chromium(t), url)
+}
+
+func openIn(t *testing.T, browser context.Context, url string) tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	b := tab{t, ctx}
 	b.do(chromedp.Navigate(url))
 	return b
 }
@@ -153,7 +160,7 @@ func TestAtOnce(t *testing.T) {
 	for _, text := range ids {
 		id := objectid.MustParse(text)
 		var want strings.Builder
-		if err := (&page.Site{Static: true}).Card(atOnce(id)).Render(&want); err != nil {
+		if err := (&page.Site{Static: true, Docs: repository + documentMap}).Card(atOnce(id)).Render(&want); err != nil {
 			t.Fatal(err)
 		}
 		plain := strconv.Quote(string(ages.Get().ReplaceAll([]byte(want.String()), []byte("$1<"))))
