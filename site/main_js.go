@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/page"
-	"github.com/oidkit/oid/internal/pure"
 )
 
 // main gives the scripts of the page the function oidPage(address, form, zone), see
@@ -23,8 +22,7 @@ func main() {
 		}
 	}
 	js.Global().Set("oidPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		zone, _ := pure.Zone(args[2].String()) // UTC if it is unknown
-		f, address := site.Answer(args[0].String(), args[1].String(), time.Now().In(zone))
+		f, address := site.Answer(args[0].String(), args[1].String(), args[2].String(), time.Now().UTC())
 		var html strings.Builder
 		_ = f.Contents.Render(&html) // to memory, without errors
 		return map[string]any{"title": f.Title + " · oid", "address": address, "html": html.String()}

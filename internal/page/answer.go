@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"time"
@@ -14,9 +15,9 @@ import (
 // view again. form is the body of a form that is sent with POST, or empty. The view shows what
 // is wrong with them. A text that is too long for a link is not in the address that is
 // returned. A time in the text that names no zone is in the zone of the parameter tz, which
-// the returned address has, or in that of now. The program of the static page calls Answer
-// where a browser would ask a server.
-func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown string) {
+// the returned address has, or in zone. The program of the static page calls Answer where a
+// browser would ask a server.
+func (s *Site) Answer(address, form, zone string, now time.Time) (f Frame, shown string) {
 	path, q := Address(address)
 	posted, _ := url.ParseQuery(form) // what cannot be read is left out
 	shown = s.URL(path + "?" + q.Encode())
@@ -34,21 +35,21 @@ func (s *Site) Answer(address, form string, now time.Time) (f Frame, shown strin
 	if posted.Has("id") {
 		text = strings.TrimSpace(posted.Get("id"))
 	}
-	if zone, err := pure.Zone(q.Get("tz")); err == nil && q.Has("tz") {
-		now = now.In(zone)
-	}
-	v := Read(text, now, func(id string) (in Inspected, err error) {
+	look := func(id string) (in Inspected, err error) {
 		report, err := inspect.Inspect(id, &inspect.Options{Now: func() time.Time { return now }})
 		in.Inspection = pure.Inspection(report)
 		return in, err
-	})
+	}
+	v := Read(text, now, look)
+	link := url.Values{"id": {text}}
+	if zone = cmp.Or(q.Get("tz"), zone); len(v.Times) > 0 && zone != "UTC" {
+		l, _ := pure.Zone(zone) // a zone takes long to load in a browser; UTC if it is unknown
+		v = Read(text, now.In(l), look)
+		link.Set("tz", zone)
+	}
 	v.New, _ = NewIDs(posted.Get("count"), posted.Get("format"), objectid.Fill)
 	v.Now = s.Overview(now)
 	if shown = s.URL("/"); text != "" && len(text) <= MaxLink {
-		link := url.Values{"id": {text}}
-		if zone := now.Location().String(); len(v.Times) > 0 && zone != "UTC" {
-			link.Set("tz", zone)
-		}
 		shown = s.URL("/?" + link.Encode())
 	}
 	return s.Start(&v), shown

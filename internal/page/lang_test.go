@@ -54,7 +54,7 @@ func TestChinesePageIsChinese(t *testing.T) {
 		"#id=" + strings.Repeat("507f1f77bcf86cd799439011+", 8), "#id=nothing", "#id=1351716000", "#id=2012-10-31+20:40", "#id=508d7f20", "#id=7fffffff0000000000000001", "#id=2200-01-01", "#id=%22xyz%22", "#range=24h", "#range=2026-11-01/", "#range=", "#range=x/y", "#odds=", "#odds=1000", "#odds=x",
 		"#odds=1e6&rate=1e6", "#census",
 	} {
-		f, _ := site.Answer(address, "", now)
+		f, _ := site.Answer(address, "", "UTC", now)
 		if address == "#census" { // and what follows
 			f.Below = site.OwnReport(func(io.Writer) error { return nil }, true, []page.Again{{Field: "customer._id"}})
 		}
