@@ -18,7 +18,7 @@ func (s *Site) Census(most int64, wrong string) g.Node {
 		}
 	}
 	return g.Group{
-		heading(s.Say("Census of a collection"), s.Prose("See when and by how many processes the ids of a collection were created, and what is wrong with them. The file may be a dump of mongodump (`.bson` or archive), an export of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files."), g.Text(" "), s.Prose(s.either("The server does not store it.", "This browser reads the file and sends it nowhere."))),
+		heading(s.Say("Census of a collection"), s.Prose("See when and by how many processes the ids of a collection were created, and what is wrong with them. The file may be a dump of mongodump (`.bson` or archive), an export of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files. "), s.Prose(s.either("The server does not store it.", "This browser reads the file and sends it nowhere."))),
 		problem(wrong),
 		h.Form(h.Method("post"), h.Action(s.URL("/census")), h.EncType("multipart/form-data"), h.Data("upload", ""),
 			h.Div(h.Class("fields-row"), field("field", s.Say("Field"), textInput("field", "_id")), field("tz", s.Say("Time zone"), textInput("tz", "UTC", h.Data("zone", ""))),

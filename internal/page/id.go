@@ -261,7 +261,7 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 		}
 		return says(s.Say("Process"), "", h.Span(h.Class("soft"), s.Prose(reason), g.Iff(s.Static && s.Docs != "", func() g.Node {
 			deploy := s.Docs[:strings.LastIndexByte(s.Docs, '/')+1] + "deploy" + path.Ext(s.Docs)
-			return g.Group{g.Text(", "), h.A(h.Href(deploy), g.Text(s.Say("how to run it")))}
+			return g.Group{g.Text(" · "), h.A(h.Href(deploy), g.Text(s.Say("how to run it")))}
 		})))
 	}
 	if !isFound(t) {

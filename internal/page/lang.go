@@ -186,7 +186,7 @@ var chinese = map[string]string{
 	"nanoseconds since 1970":                 "Unix 时间戳（纳秒）",
 	// a census
 	"Census of a collection": "统计一个集合",
-	"See when and by how many processes the ids of a collection were created, and what is wrong with them. The file may be a dump of mongodump (`.bson` or archive), an export of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files.": "看一个集合的 id 是什么时候、由多少个进程生成的，有哪些异常。文件可以是 mongodump 的转储（`.bson` 或 archive）、mongoexport 的导出（JSON 或 CSV）、id 列表，或者任何文本；可以压缩，也可以是装有多个文件的 tar 或 zip。",
+	"See when and by how many processes the ids of a collection were created, and what is wrong with them. The file may be a dump of mongodump (`.bson` or archive), an export of mongoexport (JSON or CSV), a list of ids, or any text. It may be compressed, or a tar or zip of several files. ": "看一个集合的 id 是什么时候、由多少个进程生成的，有哪些异常。文件可以是 mongodump 的转储（`.bson` 或 archive）、mongoexport 的导出（JSON 或 CSV）、id 列表，或者任何文本；可以压缩，也可以是装有多个文件的 tar 或 zip。",
 	"This browser reads the file and sends it nowhere.":    "文件由这个浏览器读取，不会发送到任何地方。",
 	"Choose files, or drop files and folders here":         "选择文件，或者把文件、文件夹拖到这里",
 	"or choose a folder, such as one that mongodump wrote": "或者选择文件夹，例如 mongodump 写出的目录",
