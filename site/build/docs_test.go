@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"crypto/tls"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -20,6 +24,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 
 	"github.com/oidkit/oid/internal/page"
@@ -81,7 +86,7 @@ func checkLinks(t *testing.T, files map[string][]byte) (checked int) {
 			checked++
 			if file, is := strings.CutPrefix(text, repository); is {
 				file, _, _ = strings.Cut(file, "#")
-				if _, err := os.Stat(filepath.Join("../..", file)); err != nil {
+				if _, err := os.Stat(filepath.Join("../..", file)); err != nil || file == "" {
 					t.Errorf("%s: no file of the repository: %s", name, text)
 				}
 				continue
@@ -123,6 +128,9 @@ func TestLinksOfDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(string(files["docs/index.html"]), `href="how-to/ids-in-sql.html#gorm"`) || files["docs/terminal.svg"] == nil {
+		t.Error("a link has lost its heading, or a picture is missing")
+	}
 	for name, data := range files {
 		text := string(data)
 		if path.Ext(name) == ".md" {
@@ -135,6 +143,14 @@ func TestLinksOfDocuments(t *testing.T) {
 			if shown := regexp.MustCompile(`(?s)<code.*?</code>|data-copy="[^"]*"`).ReplaceAllString(text, ""); strings.Contains(shown, wrong) {
 				t.Errorf("%s contains %s", name, wrong)
 			}
+		}
+		for _, missing := range []string{"default-src &#39;none&#39;", ` aria-current="page"`} {
+			if !strings.Contains(text, missing) && name != "docs/index.html" && strings.Contains(string(files["docs/index.html"]), `href="`+strings.TrimPrefix(name, "docs/")+`"`) {
+				t.Errorf("%s has no %s", name, missing)
+			}
+		}
+		if pictures := regexp.MustCompile(`<img src="https?:`).FindString(text); pictures != "" {
+			t.Errorf("%s loads a picture from elsewhere", name)
 		}
 		if strings.Count(text, "<h1") != 1 || strings.Contains(text, "<title> ·") {
 			t.Errorf("%s has another number of titles than one", name)
@@ -154,6 +170,7 @@ func TestNamesOfHeadings(t *testing.T) {
 		"Ids, *ranges* and [links](x.md#a-b)": "ids-ranges-and-links",
 		"三台机器，一个定时任务":                         "三台机器一个定时任务",
 		"Größe – in MB":                       "größe--in-mb",
+		"हिन्दी id":                           "हिन्दी-id",
 		"a  b":                                "a--b",
 	} {
 		d := renderer{}
@@ -197,6 +214,92 @@ func TestLanding(t *testing.T) {
 	}
 }
 
+// watchConsole fails the test for what the console of the browser shows.
+func watchConsole(ctx context.Context, t *testing.T) {
+	go func() {
+		for m, err := range chromedp.Console(ctx) {
+			if err != nil {
+				return
+			}
+			if text := m.String(); !strings.HasPrefix(text, "info: Autofocus") && // somebody was faster than the page
+				!strings.Contains(text, "An SSL certificate error") { // no service worker below a certificate of tests
+				t.Errorf("the console says %s", text)
+			}
+		}
+	}()
+}
+
+// The folder that is published works behind nginx with the configuration of the document on the
+// static page, below a path: every link of it leads to something, and the views, a census and
+// the documents show no error and ask for nothing elsewhere.
+func TestFolderBelowAnyPath(t *testing.T) {
+	testenv.Long(t, "builds the folder")
+	b := tab{t, testenv.Chromium(t)}
+	root := t.TempDir()
+	if out, err := exec.Command("make", "-C", "../..", "pages", "SITE="+root+"/ids").CombinedOutput(); err != nil {
+		t.Fatalf("make pages: %v\n%s", err, out)
+	}
+	if out, err := exec.Command("make", "-n", "-C", "../..", "site", "SITE=/var/www/html/ids").CombinedOutput(); err != nil || !strings.Contains(string(out), `go run ./site/build -o "/var/www/html/ids"`+"\n") {
+		t.Errorf("make site: %s, %v", out, err)
+	}
+	port := testenv.FreePort(t)
+	base := fmt.Sprintf("https://localhost:%d/ids/", port)
+	testenv.Nginx(t, port, testenv.DocBlock(t, "../../docs/how-to/static-page.md", "nginx", 0, "/var/www/html", root), "include /etc/nginx/mime.types;")
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	files := map[string][]byte{}
+	err := fs.WalkDir(os.DirFS(root+"/ids"), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		reply, err := client.Get(base + name)
+		if err != nil {
+			return err
+		}
+		defer reply.Body.Close()
+		if files[name], err = io.ReadAll(reply.Body); reply.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d", name, reply.StatusCode)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkLinks(t, files)
+
+	watchConsole(b.ctx, t)
+	b.do() // starts the tab
+	if _, err := chromedp.Call(b.ctx, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}); err != nil {
+		t.Fatal(err)
+	}
+	own := func() {
+		t.Helper()
+		if names := b.eval(`performance.getEntriesByType('resource').map((e) => e.name).filter((name) => !name.startsWith('` + base + `') && !name.startsWith('blob:'))`); names != "" {
+			t.Errorf("requests elsewhere: %s", names)
+		}
+	}
+	const main = `document.querySelector('main').innerText`
+	b.do(chromedp.Navigate(base + "#id=507f1f77bcf86cd799439011"))
+	b.await(main, "2012-10-17 21:13:27")
+	for fragment, want := range map[string]string{"#range=2026-11-01/2026-12-01": "6ae681000000000000000000", "#odds=1000&rate=100": "1 in ", "#id=1351716000": "2012-10-31"} {
+		b.eval(`location.hash = '` + fragment + `'`)
+		b.await(main, want)
+	}
+	b.eval(`location.hash = '#census'`)
+	b.await(main, "Census of a collection")
+	dump := filepath.Join(t.TempDir(), "orders.json")
+	if err := os.WriteFile(dump, []byte(`{"_id":{"$oid":"507f1f77bcf86cd799439011"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles("#file", []string{dump}), chromedp.Click("[data-upload] [type=submit]"))
+	b.await(main, "1 ObjectId")
+	own()
+	b.eval(`[...document.querySelectorAll('header nav a')].find((e) => e.textContent === 'Docs').click()`)
+	b.await(main, "Find documents by time without a field")
+	b.eval(`document.querySelector('.brand').click()`)
+	b.await(main, "one from 2012")
+	own()
+}
+
 // The documents as a reader sees them, below a path, in light and dark, wide and narrow.
 func TestDocumentsInABrowser(t *testing.T) {
 	ctx := testenv.Chromium(t)
@@ -209,14 +312,7 @@ func TestDocumentsInABrowser(t *testing.T) {
 		http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(files[r.URL.Path]))
 	})))
 	defer server.Close()
-	go func() {
-		for m, err := range chromedp.Console(ctx) {
-			if err != nil {
-				return
-			}
-			t.Errorf("the console says %s", m)
-		}
-	}()
+	watchConsole(ctx, t)
 	for _, name := range []string{"docs/how-to/census-of-a-dump.html", "docs/benchmarks.html", "docs/zh-CN/findings.html", "docs/index.html"} {
 		for _, scheme := range []string{"light", "dark"} {
 			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
