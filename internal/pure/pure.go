@@ -36,7 +36,7 @@ func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id
 // Zone returns the time zone with a name. The empty name means UTC. For an unknown name it
 // returns UTC and an error.
 func Zone(name string) (*time.Location, error) {
-	l, err := time.LoadLocation(name)
+	l, err := loadZone(name)
 	if err != nil || strings.EqualFold(name, "local") {
 		return time.UTC, Wrongf("time zone %q: unknown; want a name such as Europe/Berlin", name)
 	}
