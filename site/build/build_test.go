@@ -24,15 +24,7 @@ import (
 )
 
 // built returns the files of the folder, which is built once.
-var built = sync.OnceValues(func() (map[string][]byte, error) {
-	b := builder{url: "https://example.org/ids/", files: map[string][]byte{}}
-	folder, err := os.MkdirTemp("", "oid-built-")
-	if err == nil {
-		defer os.RemoveAll(folder)
-		err = b.build(folder)
-	}
-	return b.files, err
-})
+var built = sync.OnceValues(func() (map[string][]byte, error) { return build(false, "https://example.org/ids") })
 
 // host is a web server that knows nothing of the page.
 type host struct {
@@ -80,9 +72,7 @@ func (s *host) newer(t *testing.T, title string) {
 	b.files["index.html"] = bytes.Replace(b.files["index.html"], []byte("<title>"), []byte("<title>"+title), 1)
 	b.files["page.js"] = append([]byte("globalThis.version = '"+title+"';\n"), b.files["page.js"]...)
 	b.files["sw.js"] = testenv.Must(os.ReadFile("../static/sw.js"))(t)
-	if err := b.worker(); err != nil {
-		t.Fatal(err)
-	}
+	b.worker(nil)
 	s.set(func() { s.files = b.files })
 }
 

@@ -2,7 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -30,39 +31,25 @@ var languages = []language{{"", "en", "", "", "zh/index.html", "manifest.json"},
 var scripts = []string{"wasm_exec.js", "load.js", "static.js", "census.js", "page.js"}
 
 // pages renders the page in each language, and the manifest with which browsers install it.
-func (b *builder) pages() error {
+func (b *builder) pages() {
+	manifest, inline := string(b.files["manifest.json"]), string(b.files["clock.js"])+string(b.files["now.js"])
+	delete(b.files, "now.js") // it is part of the pages
 	for _, l := range languages {
 		site := &page.Site{Static: true, Lang: l.site, Docs: repository + documentMap}
 		if b.docs {
 			site.Docs = l.up + published(documentMap)
 		}
-		inline := string(b.files["clock.js"]) + string(b.files["now.js"])
 		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
-		frame.Other = l.other
-		frame.Head = b.head(site, l, inline)
+		frame.Other, frame.Head = l.other, b.head(site, l, inline)
 		frame.Below = g.Group{
 			landing(l.site, b.docs), h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
 			h.NoScript(h.P(h.Class("problem"), site.Prose("This page needs JavaScript. Without it, type `oid inspect` in a shell."))),
 		}
 		var out bytes.Buffer
-		if err := site.Frame(frame).Render(&out); err != nil {
-			return err
-		}
+		b.ok(nil, site.Frame(frame).Render(&out))
 		b.files[l.folder+"index.html"] = ages.Get().ReplaceAll(out.Bytes(), []byte("$1<"))
-		icon := func(size, purpose string) map[string]string {
-			return map[string]string{"src": "icon-" + size + ".png", "sizes": size + "x" + size, "type": "image/png", "purpose": purpose}
-		}
-		var err error
-		if b.files[l.manifest], err = json.MarshalIndent(map[string]any{
-			"name": site.Say(page.Title), "short_name": "oid", "description": site.Say(page.Description), "lang": l.html,
-			"start_url": "./" + l.folder, "scope": "./", "display": "standalone", "background_color": "#f7f8fa", "theme_color": "#1d2126",
-			"icons": []any{icon("192", "any"), icon("512", "any"), icon("512", "maskable")},
-		}, "", "  "); err != nil {
-			return err
-		}
+		b.files[l.manifest] = []byte(strings.NewReplacer("TITLE", site.Say(page.Title), "DESCRIPTION", site.Say(page.Description), "LANGUAGE", l.html, "FOLDER", l.folder).Replace(manifest))
 	}
-	delete(b.files, "now.js") // it is part of the pages
-	return nil
 }
 
 // ages finds what says how long ago a time was. Browsers fill it in.
@@ -73,14 +60,14 @@ const sample = "66f1a2b3c4d5e6f708192a3b"
 
 // atOnce is what now.js says of an id. It is true of every id.
 func atOnce(id objectid.ID) page.Inspected {
-	text, at, counter := id.String(), id.Time(), uint64(id[9])<<16|uint64(id[10])<<8|uint64(id[11])
-	return page.Inspected{
-		Inspection: wire.Inspection{ID: text, Time: &at, Readings: []wire.Reading{{
-			Format: page.FormatObjectID, Verdict: string(inspect.Possible), Reason: "24 hexadecimal digits", Time: &at,
-			Fields: []wire.Field{{Name: "seconds", Hex: text[:8]}, {Name: "process", Hex: text[8:18]}, {Name: "counter", Hex: text[18:], Number: &counter}},
-		}}},
-		Queries: pure.Range(objectid.Between(at, at.Add(time.Second)), "_id", "").Queries,
-	}
+	v := page.Read(id.String(), time.Time{}, func(text string) (page.Inspected, error) {
+		r, err := inspect.Inspect(text, nil)
+		return page.Inspected{Inspection: pure.Inspection(r)}, err
+	})
+	in := v.Cards[0]
+	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Variant != objectid.Modern.String() })
+	in.Readings[0].Variant, in.Readings[0].Verdict, in.Readings[0].Reason = "", string(inspect.Possible), "24 hexadecimal digits"
+	return in
 }
 
 // head returns the elements of the head, but for the title.
