@@ -65,7 +65,7 @@ func (s *Site) language() g.Node {
 // [Site.Say].
 const (
 	Title       = "MongoDB ObjectId to timestamp converter and generator"
-	Description = "Convert a MongoDB ObjectId to its timestamp and a time range to a query, and generate new ObjectIds. Reads UUID, ULID and Snowflake ids too. Runs in your browser: nothing is uploaded."
+	Description = "Convert a MongoDB ObjectId to its timestamp, or a time range to a query, and generate new ObjectIds. Everything runs in your browser: nothing is uploaded."
 )
 
 // otherLanguage returns the link to a page in the other language. page.js adds the fragment.
@@ -115,7 +115,7 @@ UTC 和 GMT 以外的时区缩写。
 // do errors.
 var chinese = map[string]string{
 	Title:       "MongoDB ObjectId 时间戳在线转换、解析与生成",
-	Description: "粘贴 MongoDB ObjectId，立刻看到生成时间（时间戳）和各个字段；把时间范围变成查询条件；在线生成新的 ObjectId。也能解析 UUID、ULID 和雪花（Snowflake）id。全部在浏览器里计算，不上传任何内容。",
+	Description: "粘贴 MongoDB ObjectId，立刻看到生成时间（时间戳）和各个字段；把时间范围变成查询条件；在线生成新的 ObjectId。全部在浏览器里完成，不上传任何内容。",
 
 	// the frame of every view
 	"Skip to the content": "跳到正文",
