@@ -14,7 +14,7 @@ import (
 func main() {
 	in, post := js.Global().Get("oidJob"), js.Global().Get("oidPost")
 	told := &telling{post: post}
-	j := job{field: in.Get("field").String(), isText: in.Get("format").String() == "grep", zone: in.Get("tz").String(), lang: in.Get("lang").String(), memory: memory()}
+	j := job{field: in.Get("field").String(), isText: in.Get("format").String() == "grep", zone: in.Get("tz").String(), lang: in.Get("lang").String(), memory: memory(in.Get("memory"))}
 	given := in.Get("files")
 	for i := range given.Length() {
 		one := given.Index(i)

@@ -1,4 +1,15 @@
 package main
 
-// memory returns the limit of the memory of a census in bytes.
-func memory() int64 { return 1 << 30 }
+import "syscall/js"
+
+// memory returns the limit of the memory of a census in bytes: half of the memory of the device,
+// but at most 1.6 GB, so that the whole page stays below 2 GB. gib is what the browser says of the
+// device, see https://www.w3.org/TR/device-memory/. If it says nothing, this may be a phone with
+// 2 GiB.
+func memory(gib js.Value) int64 {
+	device := 2.0
+	if gib.Type() == js.TypeNumber {
+		device = gib.Float()
+	}
+	return int64(min(1.6e9, device/2*(1<<30)))
+}

@@ -18,6 +18,16 @@ async function filesIn(transfer) {
   return out;
 }
 
+// sweep removes the temporary files of Workers that have ended. Each file has a Web Lock of its
+// name (opfs.js); while another tab uses the file, its lock is taken.
+async function sweep() {
+  try {
+    const folder = await navigator.storage.getDirectory();
+    for await (const name of folder.keys()) navigator.locks.request(name, () => folder.removeEntry(name)).catch(() => {});
+  } catch { /* this browser gives the page no files */ }
+}
+sweep();
+
 // oidCensus returns a function that takes the census of what was dropped or, without an argument,
 // of the files in the form.
 globalThis.oidCensus = (form) => {
@@ -27,6 +37,7 @@ globalThis.oidCensus = (form) => {
   const end = (text) => {
     worker?.terminate();
     worker = null;
+    sweep();
     box.hidden = true;
     trouble(text);
   };
@@ -67,7 +78,7 @@ globalThis.oidCensus = (form) => {
       words.textContent = read;
     };
     const values = Object.fromEntries(new FormData(form));
-    worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang });
+    worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang, memory: navigator.deviceMemory });
   };
   $('button', box).addEventListener('click', () => { end(); inputs[0].focus(); });
   return async (transfer) => {

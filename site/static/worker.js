@@ -1,6 +1,6 @@
 // The Worker that takes one census, with the Go program census.wasm.gz. It gets {base, files,
-// field, format, tz, lang} from census.js, where base is the URL of the page and files are
-// {path, file}. It answers with any number of {bytes, total, name}, and then once with {problem},
+// field, format, tz, lang, memory} from census.js, where base is the URL of the page, files are
+// {path, file}, and memory is that of the device in GiB or undefined. It answers with any number of {bytes, total, name}, and then once with {problem},
 // {died}, or {html, page, svg}.
 'use strict';
 
@@ -23,7 +23,7 @@ onmessage = async ({ data }) => {
   globalThis.oidJob = data;
   let said = ''; // what the program writes when it dies
   try {
-    importScripts(data.base + 'wasm_exec.js', data.base + 'load.js');
+    importScripts(data.base + 'wasm_exec.js', data.base + 'opfs.js', data.base + 'load.js');
     const go = new Go(), decoder = new TextDecoder();
     fs.writeSync = (_, bytes) => { said += decoder.decode(bytes); return bytes.length; };
     go.exit = () => {};

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 )
 
+const moreSpace = "set TMPDIR to a folder with more space"
+
 // mapRecords extends file by size bytes and maps these bytes as records. offset is the size
 // of the file before. mapRecords writes zeros to take the space on disk: if the disk were full
 // later, writing to the mapping would kill the process.

@@ -2,7 +2,6 @@ package idset
 
 import (
 	"errors"
-	"fmt"
 	"unsafe"
 )
 
@@ -68,7 +67,7 @@ func (s *slab) mapPiece() ([]Record, error) {
 	}
 	piece, unmap, err := mapRecords(s.file.File, s.file.size, slabSize)
 	if err != nil {
-		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
+		return nil, spillError(err)
 	}
 	s.file.size += slabSize
 	s.unmap = append(s.unmap, unmap)

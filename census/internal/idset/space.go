@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"sort"
@@ -60,6 +61,7 @@ func (p *Space) Settle() error {
 
 // spill writes the records of each set to disk, as a run.
 func (p *Space) spill() (err error) {
+	defer func() { err = spillError(err) }()
 	if p.Disk == nil {
 		if p.Disk, err = newDisk(); err != nil {
 			return err
@@ -96,6 +98,17 @@ func (p *Space) Close() error {
 	return nil
 }
 
+// spillError says why ids that do not fit into memory could not be written to disk, and what to do.
+func spillError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // without the name of the file, which is removed
+	}
+	return fmt.Errorf("census: spill ids to disk: %w; %s", err, moreSpace)
+}
+
 // disk is a temporary file with records that did not fit into memory.
 type disk struct {
 	File *os.File
@@ -116,7 +129,7 @@ type run struct {
 func newDisk() (*disk, error) {
 	f, err := os.CreateTemp("", "oid-census-")
 	if err != nil {
-		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
+		return nil, err
 	}
 	_ = os.Remove(f.Name()) // fails on systems that cannot remove an open file; there, close removes it
 	return &disk{File: f}, nil
@@ -138,14 +151,14 @@ func (d *disk) write(m *byProcess) (*run, error) {
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
+		return nil, err
 	}
 	d.size += int64(r.records) * RecordSize
 	return r, nil
 }
 
 // load adds to m those records of the run whose process values are from first to end, not
-// included.
+// included. It ends early if the slab of m has an error.
 func (r *run) load(m *byProcess, first, end uint64) (err error) {
 	const atOnce = 4096
 	buf := make([]Record, atOnce)
@@ -156,7 +169,7 @@ func (r *run) load(m *byProcess, first, end uint64) (err error) {
 		return buf[:n]
 	}
 	i := sort.Search(r.records, func(i int) bool { return read(i, 1)[0].Value() >= first })
-	for n := atOnce; n == atOnce && err == nil; i += n {
+	for n := atOnce; n == atOnce && err == nil && m.rest.slab.err == nil; i += n {
 		part := read(i, min(atOnce, r.records-i))
 		n = sort.Search(len(part), func(k int) bool { return part[k].Value() >= end })
 		if err == nil {
