@@ -67,10 +67,7 @@ type renderer struct {
 // published returns the path of the page of a document, or of a picture. The README of the
 // repository does not become index.html, which is the static page.
 func published(name string) string {
-	if folder, is := strings.CutSuffix(name, "/README.md"); is {
-		return folder + "/index.html"
-	}
-	return strings.Replace(name, ".md", ".html", 1)
+	return strings.Replace(strings.Replace(name, "/README.md", "/index.html", 1), ".md", ".html", 1)
 }
 
 // render returns a document as HTML within the page shown. Comments, such as those with the
@@ -79,7 +76,8 @@ func published(name string) string {
 func (d *renderer) render(shown, file string, source []byte) string {
 	var b bytes.Buffer
 	_ = markdown.Convert(source, &b) // to memory
-	text := link.Get().ReplaceAllStringFunc(comment.Get().ReplaceAllString(b.String(), ""), func(found string) string {
+	text := comment.Get().ReplaceAllString(b.String(), "")
+	text = link.Get().ReplaceAllStringFunc(text, func(found string) string {
 		m := link.Get().FindStringSubmatch(found)
 		name := path.Join(path.Dir(file), m[2])
 		if !d.docs || !slices.Contains([]string{".md", ".svg", ".png"}, path.Ext(name)) {
@@ -101,18 +99,11 @@ func (d *renderer) render(shown, file string, source []byte) string {
 	}))
 }
 
-// landing returns the text below the converter, in a language of [page.Site]. Its links lead
-// to the documents in the folder, if docs is set.
-func landing(lang string, docs bool) g.Node {
-	shown, file := "index.html", "landing.md"
-	if lang == "zh" {
-		shown, file = "zh/index.html", "landing.zh.md"
-	}
-	text, err := landings.ReadFile(file)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	contents := (&renderer{docs: docs}).render(shown, "", text)
+// landing returns the text below the converter. Its links lead to the documents in the folder,
+// if docs is set.
+func landing(l language, docs bool) g.Node {
+	text, _ := landings.ReadFile("landing" + strings.TrimSuffix("."+l.site, ".") + ".md") // it is part of the program
+	contents := (&renderer{docs: docs}).render(l.folder+"index.html", "", text)
 	return h.Section(h.Class("landing"), h.Aria("labelledby", "about"), g.Raw(strings.Replace(contents, "<h2>", `<h2 id="about">`, 1)))
 }
 
@@ -144,10 +135,11 @@ func documentHead(up string) g.Node {
 func (d *renderer) page(name string, source, links []byte) []byte {
 	title, _, _ := strings.Cut(strings.ReplaceAll(string(source), "`", ""), "\n")
 	up, shown := strings.Repeat("../", strings.Count(name, "/")), published(name)
-	site, from := &page.Site{Static: true, Base: up + "index.html", Docs: up + published(documentMap)}, bytes.Index(links, []byte("\n## "))
+	l, from := languages[0], bytes.Index(links, []byte("\n## "))
 	if strings.Contains(name, "zh-CN") {
-		site.Lang, site.Base, from = "zh", up+"zh/index.html", bytes.LastIndex(links, []byte("\n## "))
+		l, from = languages[1], bytes.LastIndex(links, []byte("\n## "))
 	}
+	site := &page.Site{Static: true, Lang: l.site, Base: up + l.folder + "index.html", Docs: up + published(documentMap)}
 	self := `href="` + path.Base(shown) + `"`
 	beside := strings.ReplaceAll(d.render(shown, documentMap, links[from:]), self, self+` aria-current="page"`)
 	var b bytes.Buffer

@@ -198,17 +198,17 @@ func TestCopiedCode(t *testing.T) {
 // The text below the converter leads to the documents in the folder, or to those on GitHub.
 func TestLanding(t *testing.T) {
 	files := withDocuments(t)
-	for lang, name := range map[string]string{"": "index.html", "zh": "zh/index.html"} {
+	for _, l := range languages {
 		for _, docs := range []bool{true, false} {
 			var b bytes.Buffer
-			if err := landing(lang, docs).Render(&b); err != nil {
+			if err := landing(l, docs).Render(&b); err != nil {
 				t.Fatal(err)
 			}
 			all := maps.Clone(files)
-			all[name] = b.Bytes()
+			all[l.folder+"index.html"] = b.Bytes()
 			checkLinks(t, all)
 			if beside := strings.Contains(b.String(), `docs/index.html"`) || strings.Contains(b.String(), `docs/zh-CN/`) && !strings.Contains(b.String(), repository+"docs"); beside != docs {
-				t.Errorf("%q: with documents %v, but the links lead beside it: %v", lang, docs, beside)
+				t.Errorf("%q: with documents %v, but the links lead beside it: %v", l.site, docs, beside)
 			}
 		}
 	}

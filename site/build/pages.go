@@ -42,7 +42,7 @@ func (b *builder) pages() {
 		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
 		frame.Other, frame.Head = l.other, b.head(site, l, inline)
 		frame.Below = g.Group{
-			landing(l.site, b.docs), h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
+			landing(l, b.docs), h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
 			h.NoScript(h.P(h.Class("problem"), site.Prose("This page needs JavaScript. Without it, type `oid inspect` in a shell."))),
 		}
 		var out bytes.Buffer
