@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -219,6 +220,17 @@ func TestOffline(t *testing.T) {
 	s := serve(t)
 	b := open(t, s.URL+"/a/b/")
 	b.await(`(await navigator.serviceWorker.ready).active.state`, "activated")
+	dump := filepath.Join(t.TempDir(), "orders.json")
+	testenv.NoError(t, os.WriteFile(dump, []byte(`{"_id":{"$oid":"507f1f77bcf86cd799439011"}}`), 0o600))
+	census := func(folder, want string) {
+		t.Helper()
+		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/"+folder+"#census"), chromedp.SetUploadFiles("#file", []string{dump}), chromedp.Click("[data-upload] [type=submit]"))
+		b.await(`document.querySelector('main').innerText`, want)
+	}
+	kept := `(await (await caches.open((await caches.keys())[0])).keys()).map((r) => r.url.replace(/.*\//, '')).join()`
+	if got := b.eval(kept); !strings.Contains(got, "census.js") || !strings.Contains(got, "oid.wasm.gz") || strings.Contains(got, "census.wasm.gz") {
+		t.Errorf("kept: %s", got)
+	}
 	s.set(func() {
 		for name := range s.files {
 			s.instead[name] = func(w http.ResponseWriter, r *http.Request) {
@@ -235,6 +247,12 @@ func TestOffline(t *testing.T) {
 		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/"+address))
 		b.await(`document.querySelector('main').textContent`, want)
 	}
+	census("", "census.wasm.gz: the server does not answer, and this browser has not kept the file")
+	away := maps.Clone(s.instead)
+	s.set(func() { clear(s.instead) })
+	census("zh/", "1 ObjectId")
+	s.set(func() { s.instead = away })
+	census("", "1 ObjectId")
 	s.newer(t, "Second ")
 	s.set(func() { clear(s.instead) })
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/#id=507f1f77bcf86cd799439011"))
@@ -245,11 +263,24 @@ func TestOffline(t *testing.T) {
 		t.Errorf("a tab of the first version has parts of the second: %s", title)
 	}
 	b.do(chromedp.Reload())
-	b.await(`globalThis.version`, "Second")
+	b.await(`globalThis.version`, "Second") // the reload
 	b.await(`document.querySelector('#result').textContent`, "classic")
 	if names := b.eval(`(await caches.keys()).length`); names != "1" {
 		t.Errorf("%s versions are kept", names)
 	}
+}
+
+// A browser that keeps nothing for a page, not even its choice of a zone, shows it.
+func TestWithoutStorage(t *testing.T) {
+	b := open(t, "about:blank")
+	if _, err := chromedp.Call(b.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(globalThis, name, { configurable: true, get() { throw new DOMException('denied', 'SecurityError'); } });`,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(serve(t).URL + "/a/b/#id=507f1f77bcf86cd799439011"))
+	b.await(`document.querySelector('#result').textContent`, "classic")
+	b.await(`document.querySelector('#zone').options.length > 100`, "true")
 }
 
 // Browsers offer to install the page.

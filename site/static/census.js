@@ -28,6 +28,8 @@ async function sweep() {
 }
 sweep();
 
+const base = new URL('.', document.currentScript.src).href; // the folder of the scripts
+
 // oidCensus returns a function that takes the census of what was dropped or, without an argument,
 // of the files in the form.
 globalThis.oidCensus = (form) => {
@@ -63,7 +65,6 @@ globalThis.oidCensus = (form) => {
     read = '';
     words.textContent = word('starting');
     // A Worker from a blob has the Content-Security-Policy of this page, one from a file has none.
-    const base = new URL('.', document.baseURI).href;
     const blob = URL.createObjectURL(new Blob([`importScripts(${JSON.stringify(base + 'worker.js')})`], { type: 'text/javascript' }));
     worker?.terminate();
     worker = new Worker(blob);

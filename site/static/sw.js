@@ -15,7 +15,7 @@ async function load(file) {
   return reply;
 }
 
-addEventListener('install', (e) => e.waitUntil(Promise.all(Object.keys(files).filter((file) => !file.startsWith('census.')).map(load))));
+addEventListener('install', (e) => e.waitUntil(Promise.all(Object.keys(files).filter((file) => file !== 'census.wasm.gz').map(load))));
 addEventListener('message', () => skipWaiting());
 addEventListener('activate', (e) => e.waitUntil(caches.keys().then((all) => Promise.all(
   all.filter((other) => other.startsWith(prefix) && other !== name).map((other) => caches.delete(other))))));

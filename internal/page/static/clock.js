@@ -4,6 +4,11 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+// A browser that may keep nothing for this page throws an error when it is asked to.
+for (const name of ['localStorage', 'sessionStorage']) {
+  try { void globalThis[name]; } catch { Object.defineProperty(globalThis, name, { value: { getItem: () => null, setItem() {}, removeItem() {} } }); }
+}
+
 // word returns a text in the language of the page, which the root element has the words of.
 const { lang, dataset: { words = '' } } = document.documentElement;
 const translated = new Map(words.split('\n').map((row) => row.split('=')));
