@@ -77,6 +77,14 @@ func (s *host) newer(t *testing.T, title string) {
 	s.set(func() { s.files = b.files })
 }
 
+// The same tree gives the same files, without ids or times of the build.
+func TestReproducible(t *testing.T) {
+	again, err := build(false, "https://example.org/ids/")
+	if err != nil || !maps.EqualFunc(again, testenv.Must(built())(t), bytes.Equal) {
+		t.Errorf("two builds differ, %v", err)
+	}
+}
+
 // tab is a tab of a browser.
 type tab struct {
 	*testing.T
@@ -169,6 +177,33 @@ func TestAtOnce(t *testing.T) {
 	b.await(`document.querySelector('#result .says').textContent`, "2012-10-17 17:13:27 America/New_York · 2012-10-17 21:13:27 UTC")
 }
 
+// Nothing jumps when the view of the program replaces that of the script, but for what is below
+// its longer text on a phone.
+func TestNothingJumps(t *testing.T) {
+	for _, width := range []int64{360, 1440} {
+		s := serve(t)
+		loads := make(chan struct{})
+		data := s.files["oid.wasm.gz"]
+		s.instead["oid.wasm.gz"] = func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-loads:
+				_, _ = w.Write(data)
+			case <-r.Context().Done():
+			}
+		}
+		b := open(t, "about:blank")
+		b.do(chromedp.EmulateViewport(width, 900), chromedp.Navigate(s.URL+"/a/b/#id=66f1a2b3c4d5e6f708192a3c"))
+		const tops = `JSON.stringify([...document.querySelectorAll('#id, #result .strip, #result .menu, #result dt, #result time' + (innerWidth > 1000 ? ', #result .choice' : ''))].map((e) => [e.tagName, Math.round(e.getBoundingClientRect().top), Math.round(e.getBoundingClientRect().left)]))`
+		b.await(`document.querySelector('#result .copy')?.textContent`, "Copy")
+		before := b.eval(tops)
+		close(loads)
+		b.await(`document.querySelector('#result').textContent`, "likely")
+		if after := b.eval(tops); after != before {
+			t.Errorf("%d pixels wide: at once\n%s\nthen\n%s", width, before, after)
+		}
+	}
+}
+
 // What the script takes for an id is the same id for Go, and the only one in the text.
 func TestWhatIsOneID(t *testing.T) {
 	b := open(t, serve(t).URL+"/a/b/")
@@ -257,6 +292,14 @@ func TestOffline(t *testing.T) {
 	s.set(func() { clear(s.instead) })
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/#id=507f1f77bcf86cd799439011"))
 	b.await(`document.querySelector('#result').textContent`, "classic")
+	// While only some files of a new version are there, the old one stays.
+	s.set(func() {
+		s.instead["page.js"] = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("'old'")) }
+	})
+	if state := b.eval(`await (await navigator.serviceWorker.getRegistration()).update().then((r) => new Promise((done) => { r.installing.onstatechange = (e) => done(e.target.state); }))`); state != "redundant" {
+		t.Errorf("a worker with files of two versions is %s", state)
+	}
+	s.set(func() { clear(s.instead) })
 	b.eval(`(await navigator.serviceWorker.getRegistration()).update()`)
 	b.await(`(await navigator.serviceWorker.getRegistration()).waiting?.state`, "installed")
 	if title := b.eval(`document.title + (globalThis.version ?? 'first')`); strings.Contains(title, "Second") {
