@@ -2,7 +2,6 @@ package gpid
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -56,8 +55,7 @@ func ParseAddr(addr string) (netip.AddrPort, error) {
 // link-local, IPv4 before IPv6, or 127.0.0.1.
 func hostAddr() netip.Addr {
 	found := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	interfaces, _ := net.InterfaceAddrs() // without any, the host has only 127.0.0.1
-	for _, i := range interfaces {
+	for _, i := range interfaceAddrs() {
 		prefix, err := netip.ParsePrefix(i.String())
 		if err != nil {
 			continue

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -101,10 +100,7 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 // instead of a seed, which distinguishes several copies within one process.
 func javaBlock(seed uint32) uint32 {
 	machine := fnv.New32a()
-	interfaces, _ := net.Interfaces() // all hosts without interfaces have the same two bytes
-	for _, i := range interfaces {
-		fmt.Fprintln(machine, i.Name, i.HardwareAddr)
-	}
+	writeInterfaces(machine) // all hosts without interfaces have the same two bytes
 	process := fnv.New32a()
 	fmt.Fprintln(process, os.Getpid(), seed)
 	return fold(machine.Sum32())<<16 | fold(process.Sum32())
