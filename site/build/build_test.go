@@ -211,7 +211,7 @@ func TestWhatIsOneID(t *testing.T) {
 	for text, want := range map[string]string{
 		hex: hex, "  507F1F77BCF86CD799439011\n": hex, `"` + hex + `"`: hex, `'` + hex + `',`: hex, `ObjectId("` + hex + `")`: hex, `new ObjectId('` + hex + `');`: hex,
 		`{"$oid":"` + hex + `"}`: hex, `{ "$oid" : "` + hex + `" },`: hex, `objectid("` + hex + `")`: hex, "ObjectId(" + hex + ")": hex,
-		hex + "0": "", hex[1:]: "", hex + " " + hex: "", `"` + hex: "", `{"_id":{"$oid":"` + hex + `"}}`: "", hex + "g": "", "x" + hex: "", hex[:12] + "-" + hex[12:]: "", "": "",
+		hex + "0": "", hex[1:]: "", hex + " " + hex: "", `"` + hex: "", `{"_id":{"$oid":"` + hex + `"}}`: "", hex + "g": "", "x" + hex: "", hex[:12] + "-" + hex[12:]: "", "": "", "ffffffff" + hex[8:]: "", // its second has no end
 	} {
 		if got := b.eval(`single.exec(` + strconv.Quote(text) + `)?.[2].toLowerCase() ?? ''`); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

@@ -42,8 +42,9 @@ func (b *builder) pages() {
 		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
 		frame.Other, frame.Head = l.other, b.head(site, l, inline)
 		frame.Below = g.Group{
-			landing(l, b.docs), h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
+			h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
 			h.NoScript(h.P(h.Class("problem"), site.Prose("This page needs JavaScript. Without it, type `oid inspect` in a shell."))),
+			landing(l, b.docs), // after what shows an id
 		}
 		var out bytes.Buffer
 		b.ok(nil, site.Frame(frame).Render(&out))
