@@ -69,6 +69,7 @@ var endpoints = []struct{ method, path, contentType string }{
 	{"GET", "/?id=#", ""},
 	{"POST", "/", "application/x-www-form-urlencoded"},
 	{"GET", "/range?from=#&to=#&column=#", ""},
+	{"GET", "/odds?processes=#&rate=#&over=#&layout=#", ""},
 	{"POST", "/census", "multipart/form-data; boundary=B"},
 	{"GET", "/processes?state=#", ""},
 	{"GET", "/processes/#?since=#&member=#", ""},

@@ -50,6 +50,8 @@ func furnish(t *testing.T, r *running) map[string]string {
 		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
 		"range-day":       "/range?since=24h",
 		"range-error":     "/range?from=soon",
+		"odds":            "/odds",
+		"odds-error":      "/odds?processes=0.5",
 		"range-process":   "/range?since=24h&process=" + shop.ProcessBlock,
 		"locks-none":      "/locks?q=no+such+lock",
 		"process":         "/processes/" + shop.GPID,
