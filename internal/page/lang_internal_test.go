@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/internal/timerange"
 )
 
 // sourceTexts returns the texts that Go files give to Say and Prose, and all their literals.
@@ -77,6 +79,12 @@ func TestChineseIsComplete(t *testing.T) {
 		}
 		if want, got := verb.FindAllString(text, -1), verb.FindAllString(zh, -1); !slices.Equal(want, got) {
 			t.Errorf("%q has %q, its Chinese has %q", text, want, got)
+		}
+	}
+
+	for _, example := range regexp.MustCompile(`[^\s(),]*\d[^\s(),]*`).FindAllString(timerange.Help(""), -1) {
+		if example = strings.TrimRight(example, ".:"); !strings.Contains(chineseTimes, example) {
+			t.Errorf("chineseTimes has no %q", example)
 		}
 	}
 
