@@ -85,6 +85,32 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
+// What search engines and chats read of the page is in its head, in both languages.
+func TestHead(t *testing.T) {
+	files := testenv.Must(built())(t)
+	for name, wants := range map[string][]string{
+		"index.html": {
+			`<html lang="en"`, "<title>MongoDB ObjectId to timestamp converter", `name="description" content="Convert a MongoDB ObjectId`, `property="og:url" content="https://example.org/ids/"`,
+			`property="og:image" content="https://example.org/ids/og.png"`, `rel="canonical" href="https://example.org/ids/"`, `hreflang="zh-CN" href="https://example.org/ids/zh/"`, `href="manifest.json"`,
+		},
+		"zh/index.html": {`<html lang="zh-CN"`, "<title>MongoDB ObjectId 时间戳", `property="og:url" content="https://example.org/ids/zh/"`, `hreflang="en" href="https://example.org/ids/"`, `src="../page.js"`, `href="../manifest.zh.json"`},
+	} {
+		for _, want := range append(wants, `content="default-src &#39;none&#39;; script-src &#39;self&#39; &#39;wasm-unsafe-eval&#39; &#39;sha256-`) {
+			if !bytes.Contains(files[name], []byte(want)) {
+				t.Errorf("%s lacks %s", name, want)
+			}
+		}
+		if bytes.Contains(files[name], []byte("unsafe-inline")) {
+			t.Errorf("%s allows scripts of others", name)
+		}
+	}
+	b := builder{files: maps.Clone(files)}
+	b.files["now.js"], b.files["manifest.json"] = nil, nil
+	if b.pages(); b.err != nil || bytes.Contains(b.files["index.html"], []byte("canonical")) || bytes.Contains(b.files["index.html"], []byte("og.png")) {
+		t.Errorf("without a URL the head has addresses that need one, %v", b.err)
+	}
+}
+
 // tab is a tab of a browser.
 type tab struct {
 	*testing.T
@@ -130,7 +156,7 @@ func (b tab) eval(expression string) string {
 func (b tab) await(expression, want string) {
 	b.Helper()
 	got := ""
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
 		text, err := b.try(expression)
 		if got = text; err == nil && strings.Contains(text, want) {
 			return
