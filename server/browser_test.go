@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 
@@ -28,6 +29,7 @@ type tab struct {
 	mu       sync.Mutex
 	messages []string // of the console
 	allowed  []string // parts of messages that are expected
+	briefly  bool     // axe looks at the largest size alone
 	outage   bool     // the server is away, and the browser names that in many ways
 }
 
@@ -156,29 +158,46 @@ type look struct {
 	width, height int64
 	zoom          float64
 	scheme        string
+	axe           string // the rules that the page must keep; empty for none
+	media         string // what the user prefers besides the scheme: a feature of media queries and its value
+	text          bool   // text is twice as large as the page wants
 }
 
-// looks are those of a phone, a tablet and a desk.
+// looks are those of a phone, a tablet and a desk, and of people who need another look.
 var looks = []look{
-	{"1440", 1440, 900, 1, "light"},
-	{"1440-dark", 1440, 900, 1, "dark"},
-	{"768", 768, 1024, 1, "light"},
-	{"768-dark", 768, 1024, 1, "dark"},
-	{"320", 320, 640, 1, "light"},
-	{"320-dark", 320, 640, 1, "dark"},
-	{"1440-zoom", 1440, 900, 2, "light"},
+	{"1440", 1440, 900, 1, "light", allRules, "", false},
+	{"1440-dark", 1440, 900, 1, "dark", colourRules, "", false},
+	{"768", 768, 1024, 1, "light", allRules, "", false},
+	{"768-dark", 768, 1024, 1, "dark", colourRules, "", false},
+	{"360", 360, 780, 1, "light", "", "", false},
+	{"360-dark", 360, 780, 1, "dark", "", "", false},
+	{"320", 320, 640, 1, "light", allRules, "", false},
+	{"320-dark", 320, 640, 1, "dark", colourRules, "", false},
+	{"1440-zoom", 1440, 900, 2, "light", allRules, "", false},
+	{"360-forced", 360, 780, 1, "dark", "", "forced-colors: active", false},
+	{"1440-still", 1440, 900, 1, "light", "", "prefers-reduced-motion: reduce", false},
+	{"360-text", 360, 780, 1, "light", "", "", true},
 }
 
 // phone is the smallest of looks.
-var phone = looks[4]
+var phone = looks[6]
 
 func (b *tab) as(l look) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(int64(float64(l.width)/l.zoom), int64(float64(l.height)/l.zoom), chromedp.EmulateScale(l.zoom)))
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}
+	feature, value, _ := strings.Cut(l.media, ": ")
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}, {Name: feature, Value: value}}}
+	if l.media == "" {
+		media.Features = media.Features[:1]
+	}
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 		b.t.Fatal(err)
 	}
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const all = [...document.querySelectorAll('body *')];
+		for (const e of all) if (e.style) e.style.fontSize = '';
+		if (%v) all.map((e) => [e, 2 * parseFloat(getComputedStyle(e).fontSize)]).forEach(([e, size]) => { if (e.style) e.style.fontSize = size + 'px'; });
+	}`, l.text)))
 }
 
 // in makes the browser one of somebody in a zone.
@@ -201,10 +220,18 @@ func (b *tab) screenshot(name string) {
 	if os.Getenv(screenshots) == "" { // to decode all of it takes long
 		scale = 1.0 / 3
 	}
-	data, err := chromedp.Run(b.ctx, chromedp.ScreenshotScale("html", scale))
+	// Not by chromedp.Screenshot: that does not find the element after the address has changed
+	// within a page.
+	size := eval[[]float64](b, `[innerWidth, document.documentElement.scrollHeight]`)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Clip: &page.Viewport{Width: size[0], Height: size[1], Scale: scale}, CaptureBeyondViewport: new(true),
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	data := shot.Data
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		b.t.Fatal(err)

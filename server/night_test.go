@@ -15,9 +15,9 @@ import (
 
 // screens are those on which somebody on call reads a page, and how high they are.
 var screens = []look{
-	{"1440", 1440, 900, 1, "light"},
-	{"768", 768, 1024, 1, "light"},
-	{"360", 360, 800, 1, "light"},
+	{name: "1440", width: 1440, height: 900, zoom: 1, scheme: "light"},
+	{name: "768", width: 768, height: 1024, zoom: 1, scheme: "light"},
+	{name: "360", width: 360, height: 800, zoom: 1, scheme: "light"},
 }
 
 // readers are in these zones: most pages say a time in UTC as well as in the reader's zone.

@@ -39,6 +39,7 @@ async function view(first) {
       $('#id').value ||= $('#id', page).value;
       for (const id of ['new', 'now']) $('#' + id).replaceWith(document.adoptNode($('#' + id, page)));
       take(page);
+      enliven($('#new'));
       start($('#new'));
       arrive(page);
     } else {

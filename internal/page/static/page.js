@@ -243,7 +243,9 @@ async function answer(form, url) {
     const page = await (long ? post(form) : ask(url));
     if (mine !== asked) return;
     trouble();
-    if (take(page)) arrive(page, long ? '' : url);
+    if (!take(page)) return;
+    arrive(page, long ? '' : url);
+    $('#said').textContent = $('#result > .soft, #result .finding strong, #result .says dd > div, #result .tile')?.innerText ?? ''; // for screen readers
   } catch (e) {
     if (mine === asked) trouble(e.message);
   }
