@@ -49,7 +49,6 @@ func furnish(t *testing.T, r *running) map[string]string {
 		"inspect-others":  "/?id=" + url.QueryEscape("c232ab00-9414-11ec-b3c8-9f6bdeced846 01ARZ3NDEKTSV4RRFFQ69G5FAV nonsense"),
 		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
 		"inspect-time":    "/?id=201210312040",
-		"odds":            "/odds?processes=1000",
 		"range-day":       "/range?since=24h",
 		"range-error":     "/range?from=soon",
 		"odds":            "/odds",
