@@ -2,6 +2,8 @@ package page
 
 import (
 	"io"
+	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -28,9 +30,9 @@ func (s *Site) Census(most int64, wrong string) g.Node {
 				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), g.If(s.Static, h.Multiple()), g.If(!s.Static, h.Required())), limit),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Take the census")))),
 			h.Div(h.Class("progress"), g.Attr("hidden"), h.Progress(h.Max("1"), h.Value("0"), h.Aria("label", s.Say("Progress"))),
-				g.Text(" "), h.Span(h.Class("soft")), g.If(s.Static, g.Group{
-					g.Text(" "), h.Button(h.Type("button"), h.Class("quiet"), g.Text(s.Say("Cancel"))), soft(g.Text(s.Say("This browser reads the files. Nothing is uploaded."))),
-				}))),
+				g.Text(" "), g.If(s.Static, h.Button(h.Type("button"), h.Class("quiet"), g.Text(s.Say("Cancel")))), g.Text(" "), h.Span(h.Class("soft")),
+				g.If(s.Static, soft(g.Text(s.Say("This browser reads the files. Nothing is uploaded."))))),
+		),
 	}
 }
 
@@ -40,8 +42,9 @@ type Again struct {
 	IsText bool
 }
 
-// OwnReport returns the report of a census in the browser, which write writes, with links that save it, and a button
-// for each other way in which the files have ids. The script of the page gives the links their data.
+// OwnReport returns the report of a census in the browser, which write writes, with links that save
+// it, and a button for each other way in which the files have ids. The script of the page gives the
+// links their data.
 func (s *Site) OwnReport(write func(io.Writer) error, hasPicture bool, again []Again) g.Node {
 	save := func(part, kind, file, text string) g.Node {
 		return g.Group{g.Text(" · "), h.A(h.Data("part", part), h.Type(kind), g.Attr("download", file), g.Text(s.Say(text)))}
@@ -50,11 +53,28 @@ func (s *Site) OwnReport(write func(io.Writer) error, hasPicture bool, again []A
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text(s.Say("Another file"))),
 			save("page", "text/html", "census.html", "Save the report"), g.If(hasPicture, save("svg", "image/svg+xml", "census.svg", "Save the picture"))),
 		g.If(len(again) > 0, h.P(h.Class("problem"), g.Text(s.Say("Other fields contain ids. Take the census of: ")), g.Map(again, func(a Again) g.Node {
-			return g.Group{h.Button(h.Type("button"), h.Class("quiet"), h.Data("again", a.Field), g.If(a.IsText, h.Data("text", "")), g.Text(a.Field)), g.Text(" ")}
+			label := a.Field
+			if a.IsText {
+				label = s.Say("any text")
+			}
+			return g.Group{h.Button(h.Type("button"), h.Class("quiet"), h.Data("again", a.Field), g.If(a.IsText, h.Data("text", "")), g.Text(label)), g.Text(" ")}
 		}))),
 		g.If(s.isChinese(), soft(g.Text(s.Say("The report is in English.")))),
 		h.Div(h.Class("report"), h.Lang("en"), g.NodeFunc(write)),
 	}
+}
+
+// Unread returns the problem of a census in the browser that could read nothing: failed has a
+// sentence for each file.
+func (s *Site) Unread(failed []string) string {
+	if n := len(failed) - FewIDs; n > 0 {
+		failed = append(failed[:FewIDs:FewIDs], "+ "+strconv.Itoa(n))
+	}
+	text := strings.Join(failed, "\n")
+	if strings.Contains(text, ": write --") {
+		text += "\n" + s.Say("In this form, --grep is “any text”, and --field and --column are “Field”.")
+	}
+	return text
 }
 
 // Report returns the report of a census, which write writes as HTML.

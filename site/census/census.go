@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -30,9 +29,6 @@ type answer struct {
 	svg     string // its timeline; empty if no id has a time
 }
 
-// maxTold is how many files a problem names.
-const maxTold = 5
-
 // take takes a census. If nothing could be read, the answer is a problem that says why.
 func take(ctx context.Context, j job) answer {
 	zone, err := pure.Zone(j.zone)
@@ -52,11 +48,9 @@ func take(ctx context.Context, j job) answer {
 	if err != nil {
 		return answer{problem: err.Error()}
 	}
+	site := page.Site{Static: true, Lang: j.lang}
 	if failed := failures(r); c.Units() == 0 && len(failed) > 0 {
-		if n := len(failed) - maxTold; n > 0 {
-			failed = append(failed[:maxTold], fmt.Sprintf("and %d more", n))
-		}
-		return answer{problem: strings.Join(failed, "\n")}
+		return answer{problem: site.Unread(failed)}
 	}
 	var again []page.Again
 	if r.Unjudged != nil {
@@ -69,7 +63,6 @@ func take(ctx context.Context, j job) answer {
 		_ = write(&b, r) // a Builder returns no errors
 		return b.String()
 	}
-	site := page.Site{Static: true, Lang: j.lang}
 	a := answer{page: text(report.WriteHTML), svg: text(report.WritePlot)}
 	a.html = text(func(w io.Writer, r *census.Report) error {
 		return site.OwnReport(func(w io.Writer) error { return report.WriteFragment(w, r) }, a.svg != "", again).Render(w)

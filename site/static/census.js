@@ -43,7 +43,7 @@ globalThis.oidCensus = (form) => {
     box.hidden = true;
     trouble(text);
   };
-  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why}. ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? files[0].path : 'FOLDER'}`);
+  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why.replace(/\.*$/, '.')} ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? files[0].path : 'FOLDER'}`);
   const show = (answer) => {
     end();
     main.innerHTML = answer.html;
