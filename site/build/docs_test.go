@@ -298,7 +298,14 @@ func TestFolderBelowAnyPath(t *testing.T) {
 	b.eval(`document.querySelector('.brand').click()`)
 	b.await(main, "one from 2012")
 	own()
+	b.do(chromedp.Evaluate[chromedp.Void](testenv.Axe(t)))
+	if faults := b.eval("await " + axeFaults); faults != "" || b.eval(`document.querySelector('.landing').checkVisibility()`) != "true" {
+		t.Errorf("below the converter: %s", faults)
+	}
 }
+
+// axeFaults is an expression for what axe finds on a page.
+const axeFaults = `axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html).join('\n'))`
 
 // The documents as a reader sees them, below a path, in light and dark, wide and narrow.
 func TestDocumentsInABrowser(t *testing.T) {
@@ -324,7 +331,7 @@ func TestDocumentsInABrowser(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				faults, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html).join('\n'))`, chromedp.EvalAwaitPromise))
+				faults, err := chromedp.Run(ctx, chromedp.Evaluate[string](axeFaults, chromedp.EvalAwaitPromise))
 				if err != nil || faults != "" {
 					t.Errorf("%s, %d pixels, %s: %s, %v", name, width, scheme, faults, err)
 				}
