@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/page"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/internal/report"
 )
@@ -46,7 +48,7 @@ func take(ctx context.Context, j job) answer {
 	}
 	r, err := c.Report(&census.ReportOptions{Zone: zone, Top: 10})
 	if err != nil {
-		return answer{problem: err.Error()}
+		return answer{problem: fmt.Sprintf("after %d documents, lines or rows: %s", c.Units(), phrase.Plain(err.Error()))}
 	}
 	site := page.Site{Static: true, Lang: j.lang}
 	if failed := failures(r); c.Units() == 0 && len(failed) > 0 {

@@ -23,7 +23,11 @@ async function filesIn(transfer) {
 async function sweep() {
   try {
     const folder = await navigator.storage.getDirectory();
-    for await (const name of folder.keys()) navigator.locks.request(name, () => folder.removeEntry(name)).catch(() => {});
+    const remove = (name, tries) => folder.removeEntry(name).catch(async () => { // a Worker that ended a moment ago may still have it open
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (tries) await remove(name, tries - 1);
+    });
+    for await (const name of folder.keys()) navigator.locks.request(name, () => remove(name, 50));
   } catch { /* this browser gives the page no files */ }
 }
 sweep();

@@ -6,7 +6,7 @@
 (() => {
   let last = 2; // of the file descriptors
   const files = new Map(), print = fs.write.bind(fs);
-  const codes = { QuotaExceededError: 'ENOSPC', NotFoundError: 'ENOENT', NoModificationAllowedError: 'EBUSY', SecurityError: 'EPERM', TypeError: 'ENOTSUP', Taken: 'EEXIST' };
+  const codes = { QuotaExceededError: 'ENOSPC', NotFoundError: 'ENOENT', NoModificationAllowedError: 'EBUSY', SecurityError: 'EPERM', TypeError: 'EPERM', Taken: 'EEXIST' };
   const named = (path) => path.slice(path.lastIndexOf('/') + 1);
   const calls = {
     async open(path) {

@@ -11,7 +11,7 @@ async function load(file) {
   const request = (cache) => fetch(new Request(scope + file, { integrity: files[file], cache }));
   const reply = await request('default').catch(() => request('reload'));
   if (!reply.ok) throw new Error(file + ': the server answers with status ' + reply.status);
-  await (await caches.open(name)).put(scope + file, reply.clone());
+  await caches.open(name).then((cache) => cache.put(scope + file, reply.clone())).catch(() => {}); // without room the page only needs the network
   return reply;
 }
 
