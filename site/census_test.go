@@ -12,11 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -318,7 +320,7 @@ func TestCensusIsCancelled(t *testing.T) {
 	b.open()
 	b.eval(`globalThis.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); gap = Math.max(gap, now - last); last = now; }, 5); return ''`)
 	b.do(chromedp.Click("#grep"), chromedp.SetUploadFiles("#file", []string{large}), chromedp.Click("form [type=submit]"))
-	b.await(`/large.log: [1-9]?[0-9] % of 68719.5 MB/.test($('.progress span').textContent)`)
+	b.await(`/large.log: [1-9]?[0-9] % of 68.7 GB/.test($('.progress span').textContent)`)
 	if text := b.eval(`return $('.progress').innerText`); !strings.Contains(text, "Nothing is uploaded.") {
 		t.Errorf("while it works, the page says %q", text)
 	}
@@ -335,6 +337,34 @@ func TestCensusIsCancelled(t *testing.T) {
 		t.Errorf("the form has lost what was typed: field %q", field)
 	}
 	t.Logf("the longest time in which the page did not answer: %s ms", b.eval(`return String(gap)`))
+}
+
+// TestCensusOfDropped drops a folder, an empty folder and a file at once.
+func TestCensusOfDropped(t *testing.T) {
+	testenv.WithoutRace(t)
+	folder := censusInputs(t)
+	if err := os.Mkdir(filepath.Join(folder, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t)
+	b.open()
+	at := testenv.Must(strconv.ParseFloat(b.eval(`const box = $('.drop').getBoundingClientRect(); return String(box.top + 5)`), 64))(t)
+	data := &input.DragData{Items: []*input.DragDataItem{}, DragOperationsMask: 1}
+	for _, name := range []string{"dump", "empty", "list"} {
+		data.Files = append(data.Files, filepath.Join(folder, name))
+	}
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		if _, err := chromedp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: 200, Y: at, Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.await(`$('.report') || $('#trouble:not([hidden])')`)
+	text := b.eval(`return $('main').innerText`)
+	for _, want := range []string{"Census of 736 ids", "6 sources", "the folder empty has no files to read", "dump/shop/orders.bson shop.orders: bson, 700 documents"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q: %s", want, text)
+		}
+	}
 }
 
 // TestCensusDies holds that the page says what happened when the Worker cannot start, or ends

@@ -66,6 +66,7 @@ globalThis.oidCensus = (form) => {
     trouble();
     if (!files.length) return trouble(word('Choose a file or a folder first.'));
     box.hidden = false;
+    box.scrollIntoView({ block: 'nearest' });
     read = '';
     words.textContent = word('starting');
     // A Worker from a blob has the Content-Security-Policy of this page, one from a file has none.
@@ -79,7 +80,8 @@ globalThis.oidCensus = (form) => {
       if ('died' in data) return died(data.died);
       if (data.html) return show(data);
       bar.value = data.bytes / data.total;
-      read = `${data.name}: ${Math.floor(100 * data.bytes / data.total)} % ${word('of')} ${(data.total / 1e6).toFixed(1)} MB`;
+      const size = data.total < 1e9 ? (data.total / 1e6).toFixed(1) + ' MB' : (data.total / 1e9).toFixed(1) + ' GB';
+      read = `${data.name}: ${Math.floor(100 * data.bytes / data.total)} % ${word('of')} ${size}`;
       words.textContent = read;
     };
     const values = Object.fromEntries(new FormData(form));
