@@ -320,7 +320,7 @@ func TestDocumentsInABrowser(t *testing.T) {
 	})))
 	defer server.Close()
 	watchConsole(ctx, t)
-	for _, name := range []string{"docs/how-to/census-of-a-dump.html", "docs/benchmarks.html", "docs/zh-CN/findings.html", "docs/index.html"} {
+	for _, name := range []string{"docs/how-to/census-of-a-dump.html", "docs/zh-CN/findings.html", "docs/index.html"} {
 		for _, scheme := range []string{"light", "dark"} {
 			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 			if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
