@@ -42,6 +42,7 @@ var browserTests = map[string]func(*testing.T){
 	"TestPlotsShareAnAxis": TestPlotsShareAnAxis,
 	"TestTablesAreWhole":   TestTablesAreWhole,
 	"TestPlainHTML":        TestPlainHTML,
+	"TestBothPages":        TestBothPages,
 	"TestNightView":        TestNightView, "TestOnCallInTheBrowser": TestOnCallInTheBrowser,
 	"TestLooks": TestLooks, "TestHeadIsLive": TestHeadIsLive, "TestErrorLooks": TestErrorLooks, "TestTyping": TestTyping, "TestCreateAndRead": TestCreateAndRead, "TestTabsLive": TestTabsLive, "TestKeys": TestKeys,
 	"TestDroppingAFile": TestDroppingAFile, "TestProcessesLive": TestProcessesLive, "TestLoginInTheBrowser": TestLoginInTheBrowser,
