@@ -118,7 +118,7 @@ func (b *tab) typeKeys(text string) {
 // census.
 func (b *tab) useKeyboard(file string) {
 	b.t.Helper()
-	b.await(`document.activeElement.id === 'id'`)
+	b.await(`document.activeElement.id === 'id' && document.querySelector('#new .made-ids button.copy')`)
 	b.typeKeys("507f1f77bcf86cd799439011")
 	b.await(`document.querySelector('.the-id')?.innerText.startsWith('507f1f77')`)
 	b.await(`document.querySelector('#said').textContent.includes('2012-10-17')`) // which a screen reader reads out

@@ -128,6 +128,9 @@ func (b *tab) look(name string) {
 		if moving := eval[int](b, `[...document.querySelectorAll('*')].filter((e) => { const s = getComputedStyle(e); return s.transitionDuration !== '0s' || s.animationName !== 'none'; }).length`); moving > 0 && strings.HasPrefix(l.media, "prefers-reduced-motion") {
 			b.t.Errorf("%s, %s: %d elements move", name, l.name, moving)
 		}
+		if flat := eval[int](b, `[...document.querySelectorAll('main button')].filter((e) => getComputedStyle(e).borderTopStyle === 'none').length`); flat > 0 && strings.HasPrefix(l.media, "forced-colors") {
+			b.t.Errorf("%s, %s: %d buttons look like text", name, l.name, flat)
+		}
 		if l == looks[0] || os.Getenv(screenshots) != "" {
 			b.screenshot(name + "-" + l.name)
 		}

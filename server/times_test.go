@@ -24,6 +24,7 @@ func TestTimesTypedAsIDs(t *testing.T) {
 		"1351716000000000":                "microseconds since 1970", // a Snowflake too
 		"2012-10-31 20:40":                "a time without a zone, read in UTC",
 		"new Date(1351716000000)":         "milliseconds since 1970",
+		"1351716000.5":                    "seconds since 1970",
 		"50918ca0":                        "the first 4 bytes of an ObjectId",
 		"{\n\"$date\":\n1351716000000\n}": "milliseconds since 1970",
 	} {
