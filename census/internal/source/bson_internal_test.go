@@ -86,3 +86,20 @@ func TestShownAsTheDriver(t *testing.T) {
 		t.Errorf("a broken document is shown as %s, want %s", got, want)
 	}
 }
+
+// Any document is shown, in Extended JSON or in hexadecimal digits.
+func FuzzShown(f *testing.F) {
+	for _, v := range []any{bson.D{{Key: "a", Value: bson.A{1.5, "b", bson.Binary{}, bson.MaxKey{}, bson.Timestamp{}}}}, bson.D{{Key: "", Value: bson.Regex{}}}} {
+		data, err := bson.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		digits := hex.EncodeToString(data[:min(len(data), maxText/2)])
+		if text := shownAs(bson.TypeEmbeddedDocument, data); text != digits && (text[0] != '{' || text[len(text)-1] != '}') {
+			t.Errorf("%x is shown as %s", data, text)
+		}
+	})
+}
