@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -29,9 +28,10 @@ func TestZonesInChromium(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	root := testenv.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	files := http.NewServeMux()
 	files.Handle("/", http.FileServer(http.Dir(folder)))
-	files.Handle("/wasm/", http.StripPrefix("/wasm/", http.FileServer(http.Dir(filepath.Join(runtime.GOROOT(), "lib/wasm")))))
+	files.Handle("/wasm/", http.StripPrefix("/wasm/", http.FileServer(http.Dir(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm")))))
 	files.HandleFunc("/start", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<script src="wasm/wasm_exec.js"></script><script>
