@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -371,6 +372,11 @@ func TestInstall(t *testing.T) {
 	manifest, err := chromedp.Call(b.ctx, cdppage.GetAppManifest, cdppage.GetAppManifestParams{})
 	if err != nil || len(manifest.Errors) > 0 || manifest.Data == "" {
 		t.Errorf("manifest: %v %v %q", err, manifest.Errors, manifest.Data)
+	}
+	for _, part := range strings.Split(manifest.Data, `"src": "`)[1:] {
+		if name, _, _ := strings.Cut(part, `"`); pictures[name][0] == 0 || !strings.Contains(part, fmt.Sprintf(`"%[1]dx%[1]d"`, pictures[name][0])) {
+			t.Errorf("the icon %s is not there, or has another size", name)
+		}
 	}
 	got, err := chromedp.Call(b.ctx, cdppage.GetInstallabilityErrors, cdp.Empty{})
 	if err != nil || len(got.InstallabilityErrors) > 0 {
