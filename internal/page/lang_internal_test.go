@@ -66,37 +66,42 @@ func sourceTexts(t *testing.T, patterns ...string) (said, literals map[string]bo
 // Each text of the views has its Chinese, and each Chinese text is that of a text.
 func TestChineseIsComplete(t *testing.T) {
 	said, literals := sourceTexts(t, "*.go", "../../site/*.go", "../../site/build/*.go", "../../inspect/*.go", "../query/*.go", "../timerange/readings.go")
-	said[Title], said[Description] = true, true
+	said[Title], said[Description], said[timerange.Help("%s")] = true, true, true
+	table, rows := chinese()
 	for text := range said {
-		if chinese[text] == "" {
-			t.Errorf("lang.go has no Chinese for %q", text)
+		if table[text] == "" {
+			t.Errorf("zh.po has no Chinese for %q", text)
 		}
 	}
-	verb := regexp.MustCompile("%[a-z]|`")
-	for text, zh := range chinese {
+	same := regexp.MustCompile("%[a-z]|`")
+	for text, zh := range table {
 		if !said[text] && !literals[text] {
-			t.Errorf("lang.go has Chinese for %q, which no view shows", text)
+			t.Errorf("zh.po has Chinese for %q, which no view shows", text)
 		}
-		if want, got := verb.FindAllString(text, -1), verb.FindAllString(zh, -1); !slices.Equal(want, got) {
+		if want, got := same.FindAllString(text, -1), same.FindAllString(zh, -1); !slices.Equal(want, got) {
 			t.Errorf("%q has %q, its Chinese has %q", text, want, got)
 		}
 	}
 
-	for _, example := range regexp.MustCompile(`[^\s(),]*\d[^\s(),]*`).FindAllString(timerange.Help(""), -1) {
-		if example = strings.TrimRight(example, ".:"); !strings.Contains(chineseTimes, example) {
-			t.Errorf("chineseTimes has no %q", example)
+	help := timerange.Help("%s")
+	for _, example := range regexp.MustCompile(`[^\s(),]*\d[^\s(),]*`).FindAllString(help, -1) {
+		if example = strings.TrimRight(example, ".:"); !strings.Contains(table[help], example) {
+			t.Errorf("the Chinese of timerange.Help has no %q", example)
 		}
 	}
 
 	scripts, _ := filepath.Glob("static/*.js")
 	more, _ := filepath.Glob("../../site/static/*.js")
 	words := map[string]string{}
-	for row := range strings.Lines(chineseWords) {
+	for row := range strings.Lines(rows) {
 		english, zh, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "=")
 		if !ok || strings.Contains(zh, "=") || words[english] != "" {
-			t.Errorf("chineseWords: the row %q", row)
+			t.Errorf("zh.po: the script's text %q", row)
 		}
 		words[english] = zh
+	}
+	if entries := strings.Count(catalog, "\nmsgid ") - 1; len(table)+len(words) != entries || strings.Count(catalog, "\nmsgstr ") != entries+1 {
+		t.Errorf("zh.po has %d entries, of which %d are read: two are the same, or no empty line is between them", entries, len(table)+len(words))
 	}
 	used := map[string]bool{}
 	for _, name := range append(scripts, more...) {
@@ -107,13 +112,13 @@ func TestChineseIsComplete(t *testing.T) {
 		for _, m := range regexp.MustCompile(`\bword\('([^']*)'\)`).FindAllSubmatch(data, -1) {
 			used[string(m[1])] = true
 			if words[string(m[1])] == "" {
-				t.Errorf("%s: chineseWords has no row for %q", name, m[1])
+				t.Errorf("%s: zh.po has no script's text %q", name, m[1])
 			}
 		}
 	}
 	for _, english := range slices.Sorted(maps.Keys(words)) {
 		if !used[english] {
-			t.Errorf("chineseWords has %q, which no script shows", english)
+			t.Errorf("zh.po has the script's text %q, which no script shows", english)
 		}
 	}
 }

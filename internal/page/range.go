@@ -51,7 +51,7 @@ func (s *Site) Range(q url.Values, now time.Time) (Frame, error) {
 				field("process", s.Say("Process value, or any"), textInput("process", process)),
 				field("column", s.Say("SQL column"), textInput("column", column))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(s.Say("Show"))), s.presetLinks(func(query string) string { return s.URL("/range" + query) }, span.Since, kept)),
-			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Text(s.times(zone))))),
+			h.Details(h.ID("times"), h.Summary(g.Text(s.Say("What to type"))), soft(g.Textf(s.Say(timerange.Help("%s")), zone)))),
 		h.Div(h.ID("result"), problem(ErrorText(err)), g.Iff(err == nil, func() g.Node {
 			return g.Group{
 				h.Div(h.Class("tiles two"), bound(s.Say("from"), s.Say("no lower bound"), found.From), bound(s.Say("to (not included)"), s.Say("no upper bound"), found.To)),

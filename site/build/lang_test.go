@@ -16,7 +16,7 @@ func TestLanguages(t *testing.T) {
 	b.await(`String(!!globalThis.oidPage)`, "true")
 	b.await(label, "生成时间")
 	b.await(`$('.says button').textContent`, "复制")
-	b.await(`$('#new button').textContent`, "生成")
+	b.await(`$('#new form button').textContent`, "生成")
 	for expression, want := range map[string]string{
 		`document.documentElement.lang`:                      "zh-CN",
 		`ago(Date.UTC(2026, 0), Date.UTC(2026, 0, 1, 0, 3))`: "3分钟前",
