@@ -220,8 +220,8 @@ func TestCensusInBrowser(t *testing.T) {
 			b.take(c.input, paths...)
 			reports := b.eval(`for (const blob of blobs) if (blob.type === 'text/html') return await blob.text(); return ''`)
 			if reports == "" {
-				problem := strings.Split(b.eval(`return $('#trouble').textContent`), "\n")
-				for _, line := range problem {
+				problem := strings.SplitSeq(b.eval(`return $('#trouble').textContent`), "\n")
+				for line := range problem {
 					if strings.HasPrefix(line, "In this form, --grep is") {
 						line = ": write --"
 					}

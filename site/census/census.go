@@ -23,19 +23,15 @@ type job struct {
 	memory int64  // in bytes, see census.Options
 }
 
-// answer is what the page gets: either problem, a sentence, or the other fields.
-type answer struct {
-	problem string
-	html    string // of the view
-	page    string // the report as a page of its own
-	svg     string // its timeline; empty if no id has a time
-}
+// answer is what the page gets: either problem, a sentence, or html, the view, with page, the report
+// as a page of its own, and svg, its timeline, which is empty if no id has a time.
+type answer map[string]any
 
 // take takes a census. If nothing could be read, the answer is a problem that says why.
 func take(ctx context.Context, j job) answer {
 	zone, err := pure.Zone(j.zone)
 	if err != nil {
-		return answer{problem: err.Error()}
+		return answer{"problem": err.Error()}
 	}
 	o := census.Options{Field: j.field, Memory: j.memory}
 	if j.isText {
@@ -48,11 +44,17 @@ func take(ctx context.Context, j job) answer {
 	}
 	r, err := c.Report(&census.ReportOptions{Zone: zone, Top: 10})
 	if err != nil {
-		return answer{problem: fmt.Sprintf("after %d documents, lines or rows: %s", c.Units(), phrase.Plain(err.Error()))}
+		return answer{"problem": fmt.Sprintf("after %d documents, lines or rows: %s", c.Units(), phrase.Plain(err.Error()))}
 	}
 	site := page.Site{Static: true, Lang: j.lang}
-	if failed := failures(r); c.Units() == 0 && len(failed) > 0 {
-		return answer{problem: site.Unread(failed)}
+	var failed []string
+	for _, s := range r.Sources {
+		if s.Error != "" {
+			failed = append(failed, s.Name+": "+s.Error)
+		}
+	}
+	if c.Units() == 0 && len(failed) > 0 {
+		return answer{"problem": site.Unread(failed)}
 	}
 	var again []page.Again
 	if r.Unjudged != nil {
@@ -65,19 +67,9 @@ func take(ctx context.Context, j job) answer {
 		_ = write(&b, r) // a Builder returns no errors
 		return b.String()
 	}
-	a := answer{page: text(report.WriteHTML), svg: text(report.WritePlot)}
-	a.html = text(func(w io.Writer, r *census.Report) error {
-		return site.OwnReport(func(w io.Writer) error { return report.WriteFragment(w, r) }, a.svg != "", again).Render(w)
+	svg := text(report.WritePlot)
+	view := text(func(w io.Writer, r *census.Report) error {
+		return site.OwnReport(func(w io.Writer) error { return report.WriteFragment(w, r) }, svg != "", again).Render(w)
 	})
-	return a
-}
-
-// failures says which sources could not be read, and why.
-func failures(r *census.Report) (out []string) {
-	for _, s := range r.Sources {
-		if s.Error != "" {
-			out = append(out, s.Name+": "+s.Error)
-		}
-	}
-	return out
+	return answer{"html": view, "page": text(report.WriteHTML), "svg": svg}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -36,16 +35,9 @@ func (f failing) Read([]byte) (int, error) { return 0, f.error }
 func parts(files []file, isText bool) (out []part) {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return slices.Compare(strings.Split(a.path, "/"), strings.Split(b.path, "/")) })
-	known := map[string]file{}
-	var servers, folders []string // data folders of MongoDB servers, and those that were given
+	known, isRead := map[string]file{}, map[string]bool{} // files by their paths; folders that were given
 	for _, f := range files {
 		known[f.path] = f
-		if folder, name := path.Split(f.path); name == unpack.Catalog && folder != "" {
-			servers = append(servers, folder)
-		}
-		if root, _, isIn := strings.Cut(f.path, "/"); isIn && !slices.Contains(folders, root) {
-			folders = append(folders, root)
-		}
 	}
 	read := func(name string) ([]byte, error) {
 		if f := known[name]; f.open != nil {
@@ -53,27 +45,34 @@ func parts(files []file, isText bool) (out []part) {
 		}
 		return nil, fs.ErrNotExist
 	}
+	// catalog returns that of the server in whose data folder a file is, or an empty path.
+	catalog := func(file string) string {
+		for i, c := range file {
+			if f := known[file[:i]+"/"+unpack.Catalog]; c == '/' && f.open != nil {
+				return f.path
+			}
+		}
+		return ""
+	}
 	for _, f := range files {
-		_, within, isIn := strings.Cut(f.path, "/")
-		server := slices.IndexFunc(servers, func(folder string) bool { return strings.HasPrefix(f.path, folder) })
-		p := part{name: f.path}
+		root, within, isIn := strings.Cut(f.path, "/")
+		p, server := part{name: f.path}, catalog(f.path)
 		switch {
 		case !isIn:
-		case f.open == nil, unpack.IsHidden(within), server < 0 && !isText && unpack.BesideDump(within):
+		case f.open == nil, unpack.IsHidden(within), server == "" && !isText && unpack.BesideDump(within), server != "" && server != f.path:
 			continue
-		case server >= 0:
-			if p.name = path.Dir(f.path); f.path != servers[server]+unpack.Catalog {
-				continue
-			}
+		case server != "":
+			p.name = strings.TrimSuffix(server, "/"+unpack.Catalog)
 		case !isText:
 			p.collection = unpack.InFolder(within, f.path, true, read)
 		}
-		p.in = f.open()
+		p.in, isRead[root] = f.open(), true
 		out = append(out, p)
 	}
-	for _, folder := range folders {
-		if !slices.ContainsFunc(out, func(p part) bool { return strings.HasPrefix(p.name+"/", folder+"/") }) {
-			out = append(out, part{name: folder, in: failing{fmt.Errorf("the folder %s has no files to read", folder)}})
+	for _, f := range files {
+		if root, _, isIn := strings.Cut(f.path, "/"); isIn && !isRead[root] {
+			isRead[root] = true
+			out = append(out, part{name: root, in: failing{fmt.Errorf("the folder %s has no files to read", root)}})
 		}
 	}
 	return out

@@ -65,8 +65,10 @@ func TestTakeSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := take(t.Context(), c.job)
-			if (a.problem == "") == (a.html == "") || !strings.HasPrefix(a.problem, c.problem) || !strings.Contains(a.html, c.html) {
-				t.Errorf("got %q, %s\nwant %q, %s", a.problem, a.html, c.problem, c.html)
+			problem, _ := a["problem"].(string)
+			html, _ := a["html"].(string)
+			if (problem == "") == (html == "") || !strings.HasPrefix(problem, c.problem) || !strings.Contains(html, c.html) {
+				t.Errorf("got %q, %s\nwant %q, %s", problem, html, c.problem, c.html)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ globalThis.oidCensus = (form) => {
     main.focus();
   };
   const run = () => {
-    trouble();
+    end();
     if (!files.length) return trouble(word('Choose a file or a folder first.'));
     box.hidden = false;
     box.scrollIntoView({ block: 'nearest' });
@@ -71,7 +71,6 @@ globalThis.oidCensus = (form) => {
     words.textContent = word('starting');
     // A Worker from a blob has the Content-Security-Policy of this page, one from a file has none.
     const blob = URL.createObjectURL(new Blob([`importScripts(${JSON.stringify(base + 'worker.js')})`], { type: 'text/javascript' }));
-    worker?.terminate();
     worker = new Worker(blob);
     worker.onerror = (e) => died(e.message);
     worker.onmessage = ({ data }) => {
@@ -85,7 +84,11 @@ globalThis.oidCensus = (form) => {
       words.textContent = read;
     };
     const values = Object.fromEntries(new FormData(form));
-    worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang, memory: navigator.deviceMemory });
+    // Half of the memory of the device, but at most 1.2 GB: the memory of WebAssembly never shrinks, and
+    // the browser takes up to 0.7 GB more for what it read, so the page stays below 2 GB. A browser that
+    // does not say how much GiB there are may be on a phone with 2.
+    const memory = Math.min(1.2e9, (navigator.deviceMemory ?? 2) * 2 ** 29);
+    worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang, memory });
   };
   $('button', box).addEventListener('click', () => { end(); inputs[0].focus(); });
   return async (transfer) => {

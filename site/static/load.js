@@ -8,20 +8,12 @@ globalThis.oidLoad = async (url, imports, told = () => {}) => {
   try {
     const reply = await fetch(url).catch(() => { throw new Error('the server does not answer, and this browser has not kept the file'); });
     if (!reply.ok) throw new Error('the server answers with status ' + reply.status);
-    const reader = reply.body.getReader(), total = Number(reply.headers.get('Content-Length') ?? NaN);
-    let first = await reader.read();
-    const packed = first.value?.[0] === 0x1f;
-    if (!packed && first.value?.[0] !== 0) throw new Error('the server answers with something else');
-    let stream = new ReadableStream({
-      async pull(out) {
-        const { value, done } = first ?? await reader.read();
-        first = null;
-        if (done) return out.close();
-        told(bytes += value.length, total);
-        out.enqueue(value);
-      },
-    });
-    if (packed) stream = stream.pipeThrough(new DecompressionStream('gzip'));
+    const total = Number(reply.headers.get('Content-Length') ?? NaN), [begin, whole] = reply.body.tee(), reader = begin.getReader();
+    const first = (await reader.read()).value?.[0];
+    reader.cancel();
+    if (first !== 0x1f && first !== 0) throw new Error('the server answers with something else');
+    let stream = whole.pipeThrough(new TransformStream({ transform(part, out) { told(bytes += part.length, total); out.enqueue(part); } }));
+    if (first) stream = stream.pipeThrough(new DecompressionStream('gzip'));
     return (await WebAssembly.instantiateStreaming(new Response(stream, { headers: { 'Content-Type': 'application/wasm' } }), imports)).instance;
   } catch (e) {
     throw new Error(url.replace(/.*\//, '') + ': ' + e.message + (bytes ? ', after ' + bytes + ' bytes' : ''));

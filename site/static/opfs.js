@@ -3,29 +3,29 @@
 // open, its worker holds the Web Lock of its name.
 'use strict';
 
-(() => {
-  let last = 2; // of the file descriptors
-  const files = new Map(), print = fs.write.bind(fs);
+{
+  const files = new Map(), print = fs.write.bind(fs), named = (path) => path.slice(path.lastIndexOf('/') + 1);
   const codes = { QuotaExceededError: 'ENOSPC', NotFoundError: 'ENOENT', NoModificationAllowedError: 'EBUSY', SecurityError: 'EPERM', TypeError: 'EPERM', Taken: 'EEXIST' };
-  const named = (path) => path.slice(path.lastIndexOf('/') + 1);
+  let last = 2; // of the file descriptors
+  const move = (call) => (fd, data, from, size, at) => {
+    const file = files.get(fd), n = file.handle[call](data.subarray(from, from + size), { at: at ?? file.at });
+    if (at === null) file.at += n;
+    if (call === 'write') data.buffer.transfer?.(0); // at once: Go would keep it until it collects garbage
+    if (call === 'write' && n < size) throw { name: 'QuotaExceededError' };
+    return n;
+  };
   const calls = {
     async open(path) {
-      const name = named(path), free = await new Promise((held, failed) => {
+      const name = named(path), fd = ++last, free = await new Promise((held, failed) => {
         navigator.locks.request(name, { ifAvailable: true }, (lock) => new Promise((release) => held(lock && release))).catch(failed);
       });
       if (!free) throw { name: 'Taken' };
       const file = await (await navigator.storage.getDirectory()).getFileHandle(name, { create: true });
-      const handle = await file.createSyncAccessHandle(), fd = ++last;
-      files.set(fd, { handle, free, at: 0 });
+      files.set(fd, { handle: await file.createSyncAccessHandle(), free, at: 0 });
       return fd;
     },
-    read: (fd, data, from, size, at) => move('read', fd, data, from, size, at),
-    write(fd, data, from, size, at) {
-      const n = move('write', fd, data, from, size, at);
-      data.buffer.transfer?.(0); // at once: Go would keep it until it collects garbage
-      if (n < size) throw { name: 'QuotaExceededError' };
-      return n;
-    },
+    read: move('read'),
+    write: move('write'),
     close(fd) {
       const { handle, free } = files.get(fd);
       files.delete(fd);
@@ -34,22 +34,11 @@
     },
     unlink: async (path) => (await navigator.storage.getDirectory()).removeEntry(named(path)),
   };
-  const move = (call, fd, data, from, size, at) => {
-    const file = files.get(fd), n = file.handle[call](data.subarray(from, from + size), { at: at ?? file.at });
-    if (at === null) file.at += n;
-    return n;
-  };
   for (const [name, call] of Object.entries(calls)) {
-    fs[name] = async (...args) => {
+    fs[name] = (...args) => {
       const done = args.pop();
-      if (name === 'write' && args[0] < 3) { print(...args, done); return; }
-      let result, wrong = null;
-      try {
-        result = await call(...args);
-      } catch (e) {
-        wrong = { code: codes[e.name] ?? 'EIO' };
-      }
-      done(wrong, result);
+      if (name === 'write' && args[0] < 3) print(...args, done);
+      else (async () => call(...args))().then((result) => done(null, result), (e) => done({ code: codes[e.name] ?? 'EIO' }));
     };
   }
-})();
+}
