@@ -148,7 +148,7 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 		s.showCensus(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, page.Frame{Title: "Census", Current: "/census", Contents: s.site.Report(func(out io.Writer) error { return report.WriteFragment(out, c) })})
+	s.show(w, r, http.StatusOK, page.Frame{Title: "Census", Current: "/census", Contents: s.site.Report(func(out io.Writer) error { return report.WriteFragment(out, c) }, false, nil)})
 }
 
 // maxField is the maximum size of a form field that is not the file, in bytes.

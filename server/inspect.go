@@ -98,7 +98,7 @@ func dropContradicted(in *wire.Inspection) {
 		return
 	}
 	modern := objectid.Modern.String()
-	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == page.FormatObjectID && r.Variant != modern })
+	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == string(inspect.ObjectID) && r.Variant != modern })
 }
 
 // Bounds of the page.

@@ -151,12 +151,10 @@ func (s *Server) overview(ctx context.Context) *page.Overview {
 	case <-time.After(overviewWait):
 	case <-ctx.Done():
 	}
-	latest := o.latest.Load()
-	if latest == nil {
-		latest = &page.Overview{Time: time.Now()}
-		s.site.Prepare(latest)
+	if latest := o.latest.Load(); latest != nil {
+		return latest
 	}
-	return latest
+	return s.site.Prepare(&page.Overview{Time: time.Now()})
 }
 
 // look makes an overview from the answers of the store and of the locks.
@@ -170,8 +168,7 @@ func (s *Server) look() *page.Overview {
 		}
 	}
 	out.Time = time.Now()
-	s.site.Prepare(&out)
-	return &out
+	return s.site.Prepare(&out)
 }
 
 // overviewProcesses counts the processes that are alive or late.

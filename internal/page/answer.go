@@ -48,16 +48,9 @@ func (s *Site) Answer(address, form, zone string, now time.Time) (f Frame, shown
 		link.Set("tz", zone)
 	}
 	v.New, _ = NewIDs(posted.Get("count"), posted.Get("format"), objectid.Fill)
-	v.Now = s.Overview(now)
+	v.Now = s.Prepare(&Overview{Time: now}) // without processes and locks
 	if shown = s.URL("/"); text != "" && len(text) <= MaxLink {
 		shown = s.URL("/?" + link.Encode())
 	}
 	return s.Start(&v), shown
-}
-
-// Overview returns the overview of the static page, which has no processes and no locks.
-func (s *Site) Overview(now time.Time) *Overview {
-	o := &Overview{Time: now}
-	s.Prepare(o)
-	return o
 }

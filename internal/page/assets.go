@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io/fs"
 	"mime"
 	"path"
 	"slices"
@@ -28,15 +27,9 @@ type Asset struct {
 // Assets returns all assets by name.
 var Assets = sync.OnceValue(func() map[string]Asset {
 	out := map[string]Asset{}
-	entries, err := fs.ReadDir(files, "static")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
+	entries, _ := files.ReadDir("static") // the files are part of the program
 	for _, e := range entries {
-		data, err := files.ReadFile("static/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
+		data, _ := files.ReadFile("static/" + e.Name())
 		switch e.Name() {
 		case "page.css":
 			data = append([]byte(report.Style()), data...)

@@ -42,16 +42,16 @@ type Again struct {
 	IsText bool
 }
 
-// OwnReport returns the report of a census in the browser, which write writes, with links that save
-// it, and a button for each other way in which the files have ids. The script of the page gives the
-// links their data.
-func (s *Site) OwnReport(write func(io.Writer) error, hasPicture bool, again []Again) g.Node {
+// Report returns the report of a census, which write writes as HTML, with a button for each other
+// way in which the files have ids. The static page has links that save the report and its picture;
+// its script gives the links their data.
+func (s *Site) Report(write func(io.Writer) error, hasPicture bool, again []Again) g.Node {
 	save := func(part, kind, file, text string) g.Node {
 		return g.Group{g.Text(" · "), h.A(h.Data("part", part), h.Type(kind), g.Attr("download", file), g.Text(s.Say(text)))}
 	}
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text(s.Say("Another file"))),
-			save("page", "text/html", "census.html", "Save the report"), g.If(hasPicture, save("svg", "image/svg+xml", "census.svg", "Save the picture"))),
+			g.If(s.Static, save("page", "text/html", "census.html", "Save the report")), g.If(hasPicture, save("svg", "image/svg+xml", "census.svg", "Save the picture"))),
 		g.If(len(again) > 0, h.P(h.Class("problem"), g.Text(s.Say("Other fields contain ids. Take the census of: ")), g.Map(again, func(a Again) g.Node {
 			label := a.Field
 			if a.IsText {
@@ -75,12 +75,4 @@ func (s *Site) Unread(failed []string) string {
 		text += "\n" + s.Say("In this form, --grep is “any text”, and --field and --column are “Field”.")
 	}
 	return text
-}
-
-// Report returns the report of a census, which write writes as HTML.
-func (s *Site) Report(write func(io.Writer) error) g.Node {
-	return g.Group{
-		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text("Another file"))),
-		h.Div(h.Class("report"), g.NodeFunc(write)),
-	}
 }

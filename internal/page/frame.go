@@ -14,14 +14,15 @@ import (
 // Frame returns a whole page.
 func (s *Site) Frame(f Frame) g.Node {
 	return h.Doctype(h.HTML(s.language(),
-		h.Head(g.Iff(f.Head == nil, func() g.Node { return s.once("head", s.head) }), f.Head, h.TitleEl(g.Text(f.Title+" · oid"))),
+		h.Head(g.Raw(`<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">`),
+			g.Iff(f.Head == nil, func() g.Node { return s.once("head", s.head) }), f.Head, h.TitleEl(g.Text(f.Title+" · oid"))),
 		h.Body(
 			h.A(h.Class("skip"), h.Href("#main"), g.Text(s.Say("Skip to the content"))),
 			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
 				s.once("views "+f.Current, func() g.Node { return s.way(f.Current) }),
 				g.Iff(f.Now != nil, func() g.Node { return f.Now.head }),
 				g.If(s.Static, h.P(h.ID("alive"), h.Class("soft"), g.Text(s.Say("Nothing that you paste or drop leaves this browser.")))),
-				g.Iff(f.Other != "", func() g.Node { return s.otherLanguage(f.Other) }),
+				f.Other,
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text(s.Say("Time zone"))), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
@@ -37,9 +38,6 @@ func (s *Site) Frame(f Frame) g.Node {
 // head returns the elements that make the browser load the files of the page.
 func (s *Site) head() g.Node {
 	return g.Group{
-		h.Meta(h.Charset("utf-8")),
-		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
-		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
 		h.Link(h.Rel("stylesheet"), h.Href(s.URL(Path("page.css")))),
 		h.Link(h.Rel("icon"), h.Href(s.URL(Path("icon.svg"))), h.Type("image/svg+xml")),
 		h.Script(h.Src(s.URL(Path("page.js"))), h.Defer()),

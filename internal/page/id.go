@@ -251,7 +251,7 @@ func (s *Site) idTable(v *Start) g.Node {
 // that time. What is not known is said with its reason.
 func (s *Site) traceNodes(in *Inspected) g.Node {
 	t := in.Trace
-	if in.Readings[0].Verdict == onlyTime && (t == nil || !isFound(t)) {
+	if in.Readings[0].Verdict == string(inspect.Bound) && (t == nil || !isFound(t)) {
 		return says(s.Say("Process"), "", soften(s.Say("none: this is not an id that a process generated")))
 	}
 	if t == nil {

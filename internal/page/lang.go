@@ -64,15 +64,6 @@ const (
 	Description = "Convert a MongoDB ObjectId to its timestamp, or a time range to a query, and generate new ObjectIds. Everything runs in your browser: nothing is uploaded."
 )
 
-// otherLanguage returns the link to a page in the other language. page.js adds the fragment.
-func (s *Site) otherLanguage(url string) g.Node {
-	lang, name := "zh-CN", "中文"
-	if s.isChinese() {
-		lang, name = "en", "English"
-	}
-	return h.A(h.Class("lang"), h.Href(url), h.Lang(lang), g.Attr("hreflang", lang), g.Text(name))
-}
-
 //go:embed zh.po
 var catalog string
 

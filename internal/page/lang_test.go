@@ -56,7 +56,7 @@ func TestChinesePageIsChinese(t *testing.T) {
 	} {
 		f, _ := site.Answer(address, "", "UTC", now)
 		if address == "#census" { // and what follows
-			f.Below = site.OwnReport(func(io.Writer) error { return nil }, true, []page.Again{{Field: "customer._id"}})
+			f.Below = site.Report(func(io.Writer) error { return nil }, true, []page.Again{{Field: "customer._id"}})
 		}
 		var b strings.Builder
 		if err := site.Frame(f).Render(&b); err != nil {

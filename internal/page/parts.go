@@ -10,6 +10,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -75,7 +76,7 @@ func (s *Site) fields(all []wire.Field) g.Node {
 
 // coloredID shows an id. If it is an ObjectId, its fields are coloured.
 func coloredID(in *wire.Inspection) g.Node {
-	if first := in.Readings[0]; first.Format == FormatObjectID {
+	if first := in.Readings[0]; first.Format == string(inspect.ObjectID) {
 		return h.Span(h.Class("strip"), g.Map(first.Fields, func(f wire.Field) g.Node {
 			return h.Span(h.Class("f-"+f.Name), g.Text(f.Hex))
 		}))
@@ -148,14 +149,8 @@ func fact(name string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(g.Text(name)), h.Dd(g.Group(value)))
 }
 
-// FormatObjectID is the name of the format of ObjectIds in readings.
-const FormatObjectID = "objectid"
-
 // Verdicts of a trace that name one process.
 const (
 	known   = "known"
 	claimed = "claimed"
 )
-
-// onlyTime is the verdict on a reading of an id that is the end of a range.
-const onlyTime = "bound"

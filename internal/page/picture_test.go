@@ -38,7 +38,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 	in := page.Inspected{
 		Inspection: wire.Inspection{
 			ID: id, Time: &at,
-			Readings: []wire.Reading{{Format: page.FormatObjectID, Variant: "modern", Verdict: "likely", Reason: "its process is registered", Time: &at, Fields: []wire.Field{
+			Readings: []wire.Reading{{Format: "objectid", Variant: "modern", Verdict: "likely", Reason: "its process is registered", Time: &at, Fields: []wire.Field{
 				{Name: "seconds", Hex: id[:8]}, {Name: "process", Hex: id[8:18]}, {Name: "counter", Hex: id[18:], Number: &counter},
 			}}},
 			Trace: &wire.Trace{

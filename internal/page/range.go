@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"time"
 
@@ -31,13 +32,8 @@ func (s *Site) Range(q url.Values, now time.Time) (Frame, error) {
 		asked.Since = "24h"
 	}
 	found, err := pure.TimeRange(asked, column, process, zone, now)
-	kept := url.Values{} // the parameters that the links to other ranges keep
-	if process != "" {
-		kept.Set("process", process)
-	}
-	if column != "_id" {
-		kept.Set("column", column)
-	}
+	kept := url.Values{"process": {process}, "column": {column}} // what the links to other ranges keep
+	maps.DeleteFunc(kept, func(_ string, value []string) bool { return value[0] == "" || value[0] == "_id" })
 	picked := func(name, value, which, placeholder string) g.Node {
 		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}

@@ -70,7 +70,7 @@ type Frame struct {
 	Session  bool      // the user has logged in, so the page has a button to log out
 	Now      *Overview // shown at the top; nil if the client may not see it
 	Contents g.Node
-	Other    string // URL of this page in the other language; empty if there is none
+	Other    g.Node // link to this page in the other language; may be nil
 	Head     g.Node // in place of what makes the browser load the files of a server's page, unless nil
 	Below    g.Node // stays below the contents when page.js shows others; may be nil
 }

@@ -27,7 +27,7 @@ func (s *Site) Start(v *Start) Frame {
 		title = v.Cards[0].ID
 	}
 	if v.Now == nil { // the page is made before anybody asks for it
-		v.Now = s.Overview(time.Time{})
+		v.Now = s.Prepare(&Overview{})
 	}
 	return Frame{Title: title, Current: "/", Contents: g.Group{
 		heading(s.Say(s.either("Read an id, or create one", "MongoDB ObjectId to timestamp converter")),
@@ -113,10 +113,11 @@ type Overview struct {
 	head, cards g.Node // rendered by Prepare
 }
 
-// Prepare renders the parts of pages that show now, so that several pages can share them. It
-// must be called before a page shows now.
-func (s *Site) Prepare(now *Overview) {
+// Prepare renders the parts of pages that show now, so that several pages can share them, and
+// returns now. It must be called before a page shows now.
+func (s *Site) Prepare(now *Overview) *Overview {
 	now.head, now.cards = rendered(s.aliveNode(now)), rendered(s.cards(now))
+	return now
 }
 
 // rendered renders a node, and returns one with the result.

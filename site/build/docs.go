@@ -102,7 +102,7 @@ func (d *renderer) render(shown, file string, source []byte) string {
 // landing returns the text below the converter. Its links lead to the documents in the folder,
 // if docs is set.
 func landing(l language, docs bool) g.Node {
-	text, _ := landings.ReadFile("landing" + strings.TrimSuffix("."+l.site, ".") + ".md") // it is part of the program
+	text, _ := landings.ReadFile("landing" + l.infix + ".md") // it is part of the program
 	contents := (&renderer{docs: docs}).render(l.folder+"index.html", "", text)
 	return h.Section(h.Class("landing"), h.Aria("labelledby", "about"), g.Raw(strings.Replace(contents, "<h2>", `<h2 id="about">`, 1)))
 }
@@ -123,7 +123,6 @@ func anchored(text string) string {
 // documentHead returns what loads the files of a document's page, which are in the folder up.
 func documentHead(up string) g.Node {
 	return g.Group{
-		h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.Meta(h.Name("color-scheme"), h.Content("light dark")),
 		h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'")),
 		h.Link(h.Rel("stylesheet"), h.Href(up+"page.css")), h.Link(h.Rel("stylesheet"), h.Href(up+"docs.css")), h.Link(h.Rel("icon"), h.Href(up+"icon.svg"), h.Type("image/svg+xml")),
 		h.Script(h.Src(up+"clock.js"), h.Defer()), h.Script(h.Src(up+"page.js"), h.Defer()),
@@ -139,7 +138,7 @@ func (d *renderer) page(name string, source, links []byte) []byte {
 	if strings.Contains(name, "zh-CN") {
 		l, from = languages[1], bytes.LastIndex(links, []byte("\n## "))
 	}
-	site := &page.Site{Static: true, Lang: l.site, Base: up + l.folder + "index.html", Docs: up + published(documentMap)}
+	site := &page.Site{Static: true, Lang: l.html, Base: up + l.folder + "index.html", Docs: up + published(documentMap)}
 	self := `href="` + path.Base(shown) + `"`
 	beside := strings.ReplaceAll(d.render(shown, documentMap, links[from:]), self, self+` aria-current="page"`)
 	var b bytes.Buffer

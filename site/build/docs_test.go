@@ -208,7 +208,7 @@ func TestLanding(t *testing.T) {
 			all[l.folder+"index.html"] = b.Bytes()
 			checkLinks(t, all)
 			if beside := strings.Contains(b.String(), `docs/index.html"`) || strings.Contains(b.String(), `docs/zh-CN/`) && !strings.Contains(b.String(), repository+"docs"); beside != docs {
-				t.Errorf("%q: with documents %v, but the links lead beside it: %v", l.site, docs, beside)
+				t.Errorf("%q: with documents %v, but the links lead beside it: %v", l.html, docs, beside)
 			}
 		}
 	}

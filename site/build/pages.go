@@ -19,13 +19,12 @@ import (
 
 // language is a language of the page.
 type language struct {
-	site, html string // its names in package page and in HTML
+	html, name string // in HTML, and in the language itself
 	folder, up string // the folder of the page, and the way back from there
-	other      string // URL of the page in the other language
-	manifest   string // file
+	infix      string // in the names of its files
 }
 
-var languages = []language{{"", "en", "", "", "zh/index.html", "manifest.json"}, {"zh", "zh-CN", "zh/", "../", "../index.html", "manifest.zh.json"}}
+var languages = []language{{"en", "English", "", "", ""}, {"zh-CN", "中文", "zh/", "../", ".zh"}}
 
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{"wasm_exec.js", "load.js", "static.js", "census.js", "page.js"}
@@ -34,13 +33,15 @@ var scripts = []string{"wasm_exec.js", "load.js", "static.js", "census.js", "pag
 func (b *builder) pages() {
 	manifest, inline := string(b.files["manifest.json"]), string(b.files["clock.js"])+string(b.files["now.js"])
 	delete(b.files, "now.js") // it is part of the pages
-	for _, l := range languages {
-		site := &page.Site{Static: true, Lang: l.site, Docs: repository + documentMap}
+	for i, l := range languages {
+		site := &page.Site{Static: true, Lang: l.html, Docs: repository + documentMap}
 		if b.docs {
 			site.Docs = l.up + published(documentMap)
 		}
 		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
-		frame.Other, frame.Head = l.other, b.head(site, l, inline)
+		other := languages[1-i]
+		frame.Other = h.A(h.Class("lang"), h.Href(l.up+other.folder+"index.html"), h.Lang(other.html), g.Attr("hreflang", other.html), g.Text(other.name)) // page.js adds the fragment
+		frame.Head = b.head(site, l, inline)
 		frame.Below = g.Group{
 			h.Template(h.ID("card"), site.Card(atOnce(objectid.MustParse(sample)))), h.Script(g.Raw(inline)),
 			h.NoScript(h.P(h.Class("problem"), site.Prose("This page needs JavaScript. Without it, type `oid inspect` in a shell."))),
@@ -49,7 +50,7 @@ func (b *builder) pages() {
 		var out bytes.Buffer
 		b.ok(nil, site.Frame(frame).Render(&out))
 		b.files[l.folder+"index.html"] = ages.Get().ReplaceAll(out.Bytes(), []byte("$1<"))
-		b.files[l.manifest] = []byte(strings.NewReplacer("TITLE", site.Say(page.Title), "DESCRIPTION", site.Say(page.Description), "LANGUAGE", l.html, "FOLDER", l.folder).Replace(manifest))
+		b.files["manifest"+l.infix+".json"] = []byte(strings.NewReplacer("TITLE", site.Say(page.Title), "DESCRIPTION", site.Say(page.Description), "LANGUAGE", l.html, "FOLDER", l.folder).Replace(manifest))
 	}
 }
 
@@ -79,10 +80,7 @@ func (b *builder) head(site *page.Site, l language, inline string) g.Node {
 	title, description := site.Say(page.Title), site.Say(page.Description)
 	property := func(name, content string) g.Node { return h.Meta(g.Attr("property", name), h.Content(content)) }
 	return g.Group{
-		h.Meta(h.Charset("utf-8")),
 		h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content(policy)),
-		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
-		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
 		h.Meta(h.Name("description"), h.Content(description)),
 		property("og:type", "website"), property("og:title", title), property("og:description", description),
 		g.If(b.url != "", g.Group{
@@ -95,7 +93,7 @@ func (b *builder) head(site *page.Site, l language, inline string) g.Node {
 		h.StyleEl(g.Raw(style)),
 		h.Link(h.Rel("icon"), h.Href(l.up+"icon.svg"), h.Type("image/svg+xml")),
 		h.Link(h.Rel("apple-touch-icon"), h.Href(l.up+"icon-192.png")),
-		h.Link(h.Rel("manifest"), h.Href(l.up+l.manifest)),
+		h.Link(h.Rel("manifest"), h.Href(l.up+"manifest"+l.infix+".json")),
 		g.Map(scripts, func(name string) g.Node { return g.If(b.files[name] != nil, h.Script(h.Src(l.up+name), h.Defer())) }),
 	}
 }

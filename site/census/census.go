@@ -69,7 +69,7 @@ func take(ctx context.Context, j job) answer {
 	}
 	svg := text(report.WritePlot)
 	view := text(func(w io.Writer, r *census.Report) error {
-		return site.OwnReport(func(w io.Writer) error { return report.WriteFragment(w, r) }, svg != "", again).Render(w)
+		return site.Report(func(w io.Writer) error { return report.WriteFragment(w, r) }, svg != "", again).Render(w)
 	})
 	return answer{"html": view, "page": text(report.WriteHTML), "svg": svg}
 }
