@@ -51,21 +51,30 @@ func (b *tab) eval(body string) string {
 	return text
 }
 
-// published returns a folder with the static page. TestMain removes it.
-var published = sync.OnceValues(func() (string, error) {
-	err := os.MkdirAll(publishedAt, 0o755)
-	if err == nil {
-		var out []byte
-		if out, err = exec.Command("go", "run", "./build", "-o", publishedAt).CombinedOutput(); err != nil {
-			err = fmt.Errorf("site/build: %w\n%s", err, out)
-		}
+// publishedAt is the folder with the static page, see built. TestMain removes it.
+var publishedAt string
+
+var publish = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "run", "./build", "-o", publishedAt).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("site/build: %w\n%s", err, out)
 	}
-	return publishedAt, err
+	return nil
 })
 
-var publishedAt = filepath.Join(os.TempDir(), fmt.Sprintf("oid-site-%d", os.Getpid()))
+// built returns a folder with the static page, which is built once.
+func built(t *testing.T) string {
+	t.Helper()
+	testenv.Long(t, "builds the static page")
+	testenv.NoError(t, publish())
+	return publishedAt
+}
 
 func TestMain(m *testing.M) {
+	var err error
+	if publishedAt, err = os.MkdirTemp("", "oid-site-"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	_ = os.RemoveAll(publishedAt)
 	os.Exit(code)
@@ -75,7 +84,7 @@ func TestMain(m *testing.M) {
 func newTab(t *testing.T, options ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
 	ctx := testenv.Chromium(t, options...)
-	folder := testenv.Must(published())(t)
+	folder := built(t)
 	server := httptest.NewServer(http.StripPrefix("/a/b/", http.FileServer(http.Dir(folder))))
 	t.Cleanup(server.Close)
 	return &tab{t, ctx, server.URL + "/a/b/"}
@@ -91,7 +100,10 @@ func (b *tab) open() {
 // take chooses files, or a folder, and waits for the outcome.
 func (b *tab) take(input string, paths ...string) {
 	b.t.Helper()
-	b.do(chromedp.SetUploadFiles("#"+input, paths), chromedp.Click("form [type=submit]"))
+	b.eval(`globalThis.chosen = false; $('form').addEventListener('change', () => { chosen = true; }, { once: true }); return ''`)
+	b.do(chromedp.SetUploadFiles("#"+input, paths))
+	b.await(`chosen`) // the browser reads a folder some time later
+	b.do(chromedp.Click("form [type=submit]"))
 	b.await(`$('.report') || $('#trouble:not([hidden])')`)
 }
 
@@ -407,6 +419,7 @@ func TestCensusDies(t *testing.T) {
 		_ = w.Close()
 		return b.Bytes()
 	}
+	b, files := newTab(t), http.FileServer(http.Dir(publishedAt))
 	for _, c := range []struct {
 		name, path string
 		answer     func(w http.ResponseWriter, whole []byte)
@@ -433,11 +446,10 @@ func TestCensusDies(t *testing.T) {
 		}, "panic"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newTab(t)
-			files := http.FileServer(http.Dir(publishedAt))
-			broken := false
+			b.t = t
+			var broken atomic.Bool
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if broken && r.URL.Path == "/"+c.path {
+				if broken.Load() && r.URL.Path == "/"+c.path {
 					whole, _ := os.ReadFile(filepath.Join(publishedAt, c.path))
 					c.answer(w, whole)
 					return
@@ -448,13 +460,13 @@ func TestCensusDies(t *testing.T) {
 			defer server.Close()
 			b.url = server.URL + "/"
 			b.open()
-			broken = true
+			broken.Store(true)
 			b.take("file", file)
 			text := b.eval(`return $('#trouble')?.textContent ?? ''`)
 			if !strings.HasPrefix(text, "The census stopped") || !strings.Contains(text, c.want) || !strings.HasSuffix(text, " Try again, or type in a shell: oid census list") {
 				t.Errorf("the page says %q, want %q", text, c.want)
 			}
-			broken = false
+			broken.Store(false)
 			b.do(chromedp.Click("form [type=submit]"))
 			b.await(`$('.report h1')?.textContent === 'Census of 2 ids'`)
 		})

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -236,17 +235,11 @@ func serve(t *testing.T) string {
 // answered is what the function oidPage returns.
 type answered struct{ Title, Address, HTML string }
 
-// program builds the program of the static page, runs it in Node, and returns its function
-// oidPage.
+// program runs the program of the static page in Node, and returns its function oidPage.
 func program(t *testing.T) func(t *testing.T, address, form string) answered {
 	t.Helper()
 	node := testenv.Program(t, "node", "nodejs")
-	folder := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", folder, ".")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	folder := built(t)
 	script := `
 delete globalThis.fs; // browsers have none
 require(process.argv[1]);
@@ -255,8 +248,8 @@ globalThis.oidReady = () => require('readline').createInterface({ input: process
   const { title, address, html } = oidPage(...JSON.parse(line), 'UTC');
   console.log(JSON.stringify({ title, address, html }));
 }).on('close', () => process.exit());
-WebAssembly.instantiate(require('fs').readFileSync(process.argv[2]), go.importObject).then(({ instance }) => go.run(instance));`
-	run := exec.Command(node, "-e", script, filepath.Join(runtime.GOROOT(), "lib/wasm/wasm_exec.js"), filepath.Join(folder, "site"))
+WebAssembly.instantiate(require('zlib').gunzipSync(require('fs').readFileSync(process.argv[2])), go.importObject).then(({ instance }) => go.run(instance));`
+	run := exec.Command(node, "-e", script, filepath.Join(folder, "wasm_exec.js"), filepath.Join(folder, "oid.wasm.gz"))
 	run.Stderr = os.Stderr
 	in, err := run.StdinPipe()
 	if err != nil {

@@ -27,8 +27,14 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
+var buildOnce = sync.OnceValues(func() (map[string][]byte, error) { return build(false, "https://example.org/ids") })
+
 // built returns the files of the folder, which is built once.
-var built = sync.OnceValues(func() (map[string][]byte, error) { return build(false, "https://example.org/ids") })
+func built(t *testing.T) map[string][]byte {
+	t.Helper()
+	testenv.Long(t, "builds the static page")
+	return testenv.Must(buildOnce())(t)
+}
 
 // host is a web server that knows nothing of the page.
 type host struct {
@@ -40,7 +46,7 @@ type host struct {
 
 func serve(t *testing.T) *host {
 	t.Helper()
-	s := &host{files: maps.Clone(testenv.Must(built())(t)), instead: map[string]http.HandlerFunc{}}
+	s := &host{files: maps.Clone(built(t)), instead: map[string]http.HandlerFunc{}}
 	s.Server = httptest.NewServer(http.StripPrefix("/a/b/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path
 		if name == "" || strings.HasSuffix(name, "/") {
@@ -72,7 +78,7 @@ func (s *host) set(f func()) {
 // newer makes the server have another version of the page, with this title.
 func (s *host) newer(t *testing.T, title string) {
 	t.Helper()
-	b := builder{files: maps.Clone(testenv.Must(built())(t))}
+	b := builder{files: maps.Clone(built(t))}
 	b.files["index.html"] = bytes.Replace(b.files["index.html"], []byte("<title>"), []byte("<title>"+title), 1)
 	b.files["page.js"] = append([]byte("globalThis.version = '"+title+"';\n"), b.files["page.js"]...)
 	b.files["sw.js"] = testenv.Must(os.ReadFile("../static/sw.js"))(t)
@@ -82,15 +88,17 @@ func (s *host) newer(t *testing.T, title string) {
 
 // The same tree gives the same files, without ids or times of the build.
 func TestReproducible(t *testing.T) {
+	first := built(t)
+	t.Setenv("CGO_ENABLED", "1") // as for tests with the race detector
 	again, err := build(false, "https://example.org/ids/")
-	if err != nil || !maps.EqualFunc(again, testenv.Must(built())(t), bytes.Equal) {
+	if err != nil || !maps.EqualFunc(again, first, bytes.Equal) {
 		t.Errorf("two builds differ, %v", err)
 	}
 }
 
 // What search engines and chats read of the page is in its head, in both languages.
 func TestHead(t *testing.T) {
-	files := testenv.Must(built())(t)
+	files := built(t)
 	for name, wants := range map[string][]string{
 		"index.html": {
 			`<html lang="en"`, "<title>MongoDB ObjectId to timestamp converter", `name="description" content="Convert a MongoDB ObjectId`, `property="og:url" content="https://example.org/ids/"`,
@@ -263,7 +271,7 @@ func TestWhatIsOneID(t *testing.T) {
 // Opened as a file, the page reads one id and says what a web server adds.
 func TestAsFile(t *testing.T) {
 	folder := t.TempDir()
-	for name, data := range testenv.Must(built())(t) {
+	for name, data := range built(t) {
 		if !strings.Contains(name, "/") {
 			if err := os.WriteFile(folder+"/"+name, data, 0o644); err != nil {
 				t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // The page works from web servers that have been told nothing about it, below a path.
 func TestServers(t *testing.T) {
 	folder := t.TempDir()
-	for name, data := range testenv.Must(built())(t) {
+	for name, data := range built(t) {
 		path := filepath.Join(folder, "tools", "ids", name)
 		testenv.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		testenv.NoError(t, os.WriteFile(path, data, 0o644))
@@ -25,7 +25,7 @@ func TestServers(t *testing.T) {
 	browser := testenv.Chromium(t)
 	for name, start := range map[string]func(port string){
 		"python": func(port string) {
-			testenv.Start(t, "python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, port)
+			testenv.Start(t, testenv.Program(t, "python3", "python3"), "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, port)
 		},
 		"nginx": func(port string) {
 			config := filepath.Join(folder, "nginx.conf")
@@ -33,10 +33,10 @@ func TestServers(t *testing.T) {
 http { include /etc/nginx/mime.types; access_log off; gzip on; gzip_static on; gzip_types *;
 	client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
 	server { listen 127.0.0.1:%[2]s; root %[1]s; } }`, folder, port), 0o644))
-			testenv.Start(t, "nginx", "-p", folder, "-e", "stderr", "-c", config)
+			testenv.Start(t, testenv.Program(t, "nginx", "nginx"), "-p", folder, "-e", "stderr", "-c", config)
 		},
 		"caddy": func(port string) {
-			testenv.Start(t, "caddy", "file-server", "--root", folder, "--listen", "127.0.0.1:"+port)
+			testenv.Start(t, testenv.Program(t, "caddy", "caddy"), "file-server", "--root", folder, "--listen", "127.0.0.1:"+port)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ http { include /etc/nginx/mime.types; access_log off; gzip on; gzip_static on; g
 // Whatever a server makes of oid.wasm.gz, the page runs it or says what failed, and the time
 // of an id shows.
 func TestStrangeServers(t *testing.T) {
-	data := testenv.Must(built())(t)["oid.wasm.gz"]
+	data := built(t)["oid.wasm.gz"]
 	browser := testenv.Chromium(t)
 	r := testenv.Must(gzip.NewReader(bytes.NewReader(data)))(t)
 	plain := testenv.Must(io.ReadAll(r))(t)

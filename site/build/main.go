@@ -70,7 +70,7 @@ func (b *builder) ok(data []byte, err error) []byte {
 // run returns what a program writes, which builds for WebAssembly if it is Go.
 func (b *builder) run(name string, args ...string) []byte {
 	c := exec.Command(name, args...)
-	c.Env, c.Stderr = append(os.Environ(), "GOOS=js", "GOARCH=wasm"), os.Stderr
+	c.Env, c.Stderr = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0"), os.Stderr // Go writes these into the program
 	return b.ok(c.Output())
 }
 

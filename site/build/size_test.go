@@ -13,7 +13,7 @@ import (
 // The programs stay as small as they are published. A phone loads 1.5 MB at 1.6 Mbit/s in 7.5
 // seconds.
 func TestSizes(t *testing.T) {
-	files := testenv.Must(built())(t)
+	files := built(t)
 	for name, most := range map[string]int{"oid.wasm.gz": 1_500_000, "census.wasm.gz": 2_300_000} {
 		if size := len(files[name]); size == 0 || size > most {
 			t.Errorf("%s has %d bytes, want at most %d: TestPrograms names packages that are large", name, size, most)
