@@ -37,17 +37,9 @@ var (
 // internalText is what clients see of an internal error.
 const internalText = "internal error; see the log of the server"
 
-// answered is an error with a text for clients. Its status is that of the error as.
-type answered struct {
-	error
-	as error
-}
-
-func (e answered) Unwrap() []error { return []error{e.error, e.as} }
-
 // noMember is the error for a member key that the registry does not know.
 func noMember(key registry.MemberKey) error {
-	return answered{fmt.Errorf("there is no member with the key %s; register again", key), store.ErrNotFound}
+	return pure.As(fmt.Errorf("there is no member with the key %s; register again", key), store.ErrNotFound)
 }
 
 // problemType is a kind of error, see RFC 9457.

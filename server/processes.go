@@ -179,7 +179,7 @@ func noProcess(g gpid.GPID, key registry.MemberKey) error {
 	if key != "" {
 		of = " and the member key " + string(key)
 	}
-	return answered{fmt.Errorf("no process with the GPID %v%s is recorded; see the list of processes", g, of), store.ErrNotFound}
+	return pure.As(fmt.Errorf("no process with the GPID %v%s is recorded; see the list of processes", g, of), store.ErrNotFound)
 }
 
 // readSamples returns the load samples of a member from one time until before another, up to

@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 	"cmd/oid/internal/documents":    {"census"},
 	"cmd/oid/internal/table":        {"inspect", "objectid", "internal/causes", "internal/each", "internal/pattern"},
 	"site":                          {}, // its program is for WebAssembly alone
-	"site/build":                    {"inspect", "internal/page", "internal/pattern", "internal/pure", "objectid", "server/wire"},
+	"site/build":                    {"inspect", "internal/page", "internal/pattern", "internal/pure", "objectid"},
 	"site/census":                   {"census", "internal/page", "internal/phrase", "internal/pure", "internal/report", "internal/unpack"},
 	"cmd/oid":                       nil, // everything
 }

@@ -23,9 +23,9 @@ type fragmentName struct{ path, name, first string }
 var plain = strings.NewReplacer("+", "%20", "%3A", ":")
 
 // fragment returns the fragment of the static page for a path on the server with its query.
-// [Address] is its inverse. It returns the fragment of the start page if the static page has
-// no such view. The link survives e-mail and chats, which end a link at a space, a quote, a
-// parenthesis, or before a full stop at its end.
+// [Address] is its inverse. If the static page has no such view, the fragment is that of the
+// start page. Mail programs and chats recognize the whole fragment as part of a link: it has no
+// space, quote or parenthesis, and does not end with a full stop.
 func fragment(address string) string {
 	path, q := Address(address)
 	i := slices.IndexFunc(fragments, func(f fragmentName) bool { return f.path == path })
@@ -51,13 +51,16 @@ func fragment(address string) string {
 	return out
 }
 
-// Address returns the path on the server and the query of an address. An address is a
-// fragment of the static page, such as #range=2026-11-01/2026-12-01&column=id, or path and
-// query themselves. In a fragment, the values are percent-encoded, a plus sign is one, and the
-// first value needs no name: it is the text with ids, a duration up to now or the two ends of
-// a range, or a number of processes. A form that is sent writes its query after a question
-// mark. A fragment that names no view is a text with ids. The query has each parameter that is
-// not empty once.
+// Address splits an address into the path on the server and the query. The address is either a
+// path with a query, or a fragment of the static page, such as
+// #range=2026-11-01/2026-12-01&column=id.
+//
+// In a fragment, values are percent-encoded, and a plus sign means itself. The first value has
+// no name of its own. In #id it is the text with ids, in #odds the number of processes, and in
+// #range a duration up to now, or both ends of the range. A fragment that names no view is a
+// text with ids. If a question mark follows the name of the view, the rest is the query of a
+// form, in which a plus sign means a space. Empty parameters are left out; of a parameter that
+// is there twice, the first value counts.
 func Address(address string) (path string, q url.Values) {
 	text, isFragment := strings.CutPrefix(address, "#")
 	end := strings.IndexAny(text+"?", "?=&")

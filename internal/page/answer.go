@@ -12,11 +12,13 @@ import (
 )
 
 // Answer returns the view of the static page for an address, and the address that shows this
-// view again. form is the body of a form that is sent with POST, or empty. The view shows what
-// is wrong with them. A text that is too long for a link is not in the address that is
-// returned. A time in the text that names no zone is in the zone of the parameter tz, which
-// the returned address has, or in zone. The program of the static page calls Answer where a
-// browser would ask a server.
+// view again. The static page calls Answer in place of a server. form is the body of a form
+// that is sent with POST; it may be empty. If the address or the form has a wrong value, the
+// view says so.
+//
+// Times without a zone are in the zone that the parameter tz of the address names, or else in
+// zone. If the text has such times, the returned address has the parameter. If the text is too
+// long for a link, the returned address is that of the start page.
 func (s *Site) Answer(address, form, zone string, now time.Time) (f Frame, shown string) {
 	path, q := Address(address)
 	posted, _ := url.ParseQuery(form) // what cannot be read is left out

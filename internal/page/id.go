@@ -45,7 +45,7 @@ type Inspected struct {
 	// Its points are Interval apart. It is nil if the text has several ids.
 	Around   []Series
 	Interval time.Duration
-	// Times are the readings of a number as a time, which may be another format's id as well.
+	// Times are the readings of the id as a time, if it is a number. Otherwise Times is nil.
 	Times []timerange.Reading
 	// Queries find the documents of the same second. It is nil if the text has several
 	// ids.
@@ -66,9 +66,9 @@ const (
 	MaxLink  = 4000 // bytes of a text that goes into a link
 )
 
-// Read returns what the ids in a text say, and the times that stand in the place of ids, see
-// [timerange.Readings]. Times without a zone are in the zone of now. look returns what is known of one id; it is called
-// for each id that is shown, in their order.
+// Read finds the ids in a text, and the times that somebody typed in the place of ids, see
+// [timerange.Readings]. Times without a zone are in the zone of now. Read calls look for each
+// id that is shown, from the first to the last; look returns what is known of the id.
 func Read(text string, now time.Time, look func(id string) (Inspected, error)) Start {
 	v := Start{Text: text}
 	var found []Inspected

@@ -71,6 +71,6 @@ type Frame struct {
 	Now      *Overview // shown at the top; nil if the client may not see it
 	Contents g.Node
 	Other    g.Node // link to this page in the other language; may be nil
-	Head     g.Node // in place of what makes the browser load the files of a server's page, unless nil
-	Below    g.Node // stays below the contents when page.js shows others; may be nil
+	Head     g.Node // loads the style sheet and the scripts; nil loads those of a server
+	Below    g.Node // below the contents; stays there when page.js shows another view; may be nil
 }

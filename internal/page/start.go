@@ -26,7 +26,7 @@ func (s *Site) Start(v *Start) Frame {
 	if len(v.Cards) == 1 {
 		title = v.Cards[0].ID
 	}
-	if v.Now == nil { // the page is made before anybody asks for it
+	if v.Now == nil { // the build of the static page does not know when it will be opened
 		v.Now = s.Prepare(&Overview{})
 	}
 	return Frame{Title: title, Current: "/", Contents: g.Group{

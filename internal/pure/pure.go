@@ -20,12 +20,18 @@ import (
 // ErrValue matches the errors about a value that somebody has entered. Users see their texts.
 var ErrValue = errors.New("a value of the request cannot be used")
 
-type valueError struct{ error }
+type marked struct {
+	error
+	as error
+}
 
-func (e valueError) Unwrap() []error { return []error{e.error, ErrValue} }
+func (e marked) Unwrap() []error { return []error{e.error, e.as} }
+
+// As returns err, which is not nil, as an error that also matches as. Its text is that of err.
+func As(err, as error) error { return marked{err, as} }
 
 // Wrong returns err, which is not nil, as an error about a value.
-func Wrong(err error) error { return valueError{err} }
+func Wrong(err error) error { return As(err, ErrValue) }
 
 // Wrongf returns an error about a value.
 func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }

@@ -14,10 +14,10 @@ import (
 // loaded has the zones that loadZone has returned, by name.
 var loaded sync.Map
 
-// loadZone returns the time zone with a name, from the data of the browser: those of package
-// time/tzdata would be a twentieth of the program. It asks the browser for offsets from UTC
-// between 1970 and 2106, the times of ObjectIds, and searches where they change. The zone has
-// no abbreviations such as CET.
+// loadZone returns the time zone with a name, from the data of the browser. The data of package
+// time/tzdata would add a twentieth to the size of the program. loadZone asks the browser for
+// offsets from UTC between 1970 and 2106, the years of ObjectIds, and searches for the times at
+// which the offset changes. The zone has no abbreviations such as CET.
 func loadZone(name string) (l *time.Location, err error) {
 	if name == "" || name == "UTC" {
 		return time.UTC, nil
@@ -52,8 +52,9 @@ func loadZone(name string) (l *time.Location, err error) {
 	for _, seconds := range offsets {
 		table = append(binary.BigEndian.AppendUint32(table, uint32(seconds)), 0, 0) // standard time, the first abbreviation
 	}
-	// The format is that of RFC 9636: an empty part for 32 bits, then one for 64 bits with
-	// numbers of leap seconds and the like, of changes, of offsets, and of bytes of abbreviations.
+	// The format is that of RFC 9636: an empty block with 32-bit times, then a block with 64-bit
+	// times. Of the six numbers at its start, the last three count the changes, the offsets, and
+	// the bytes of abbreviations.
 	head := append([]byte("TZif2"), make([]byte, 15)...)
 	data := append(append(slices.Clone(head), make([]byte, 6*4)...), head...)
 	for _, n := range []int{0, 0, 0, len(kinds), len(offsets), 1} {

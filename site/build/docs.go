@@ -25,7 +25,7 @@ const (
 	repository  = "https://github.com/oidkit/oid/blob/main/"
 )
 
-// markdown reads what GitHub reads. What it writes is regular, so that patterns can change it.
+// markdown reads the Markdown of GitHub. The patterns below change the HTML that it writes.
 var (
 	markdown = goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe()), goldmark.WithExtensions(extension.Linkify,
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))))
@@ -42,9 +42,9 @@ var (
 //go:embed landing.md landing.zh.md
 var landings embed.FS
 
-// documents adds the map of the documents to files, and every document to which links lead
-// from there, as an HTML page at the same path, and their pictures. root is the folder of the
-// repository.
+// documents adds an HTML page for the map of the documents to files, and for every document that
+// can be reached from there by links. Each page has the path of its document. Pictures are added
+// too. root is the folder of the repository.
 func documents(root string, files map[string][]byte) error {
 	d := renderer{true, []string{documentMap}}
 	links, err := os.ReadFile(filepath.Join(root, documentMap))
@@ -60,8 +60,8 @@ func documents(root string, files map[string][]byte) error {
 
 // renderer turns Markdown into HTML.
 type renderer struct {
-	docs  bool     // links lead to documents and pictures that are published, else to the repository
-	names []string // the published ones that links lead to, by their paths in the repository
+	docs  bool     // documents and pictures are published, so links lead to them, not to the repository
+	names []string // paths in the repository of the documents and pictures that links lead to
 }
 
 // published returns the path of the page of a document, or of a picture. The README of the
@@ -99,8 +99,8 @@ func (d *renderer) render(shown, file string, source []byte) string {
 	}))
 }
 
-// landing returns the text below the converter. Its links lead to the documents in the folder,
-// if docs is set.
+// landing returns the text below the converter. If docs is set, its links lead to the documents in
+// the folder, otherwise to the repository.
 func landing(l language, docs bool) g.Node {
 	text, _ := landings.ReadFile("landing" + l.infix + ".md") // it is part of the program
 	contents := (&renderer{docs: docs}).render(l.folder+"index.html", "", text)
@@ -129,8 +129,9 @@ func documentHead(up string) g.Node {
 	}
 }
 
-// page returns the page of a document. Beside it stand the links of the map of documents;
-// beside one in Chinese, those of its Chinese part.
+// page returns the page of a document, with a list of links to all documents beside it. links is
+// the map of the documents, whose last section has the documents in Chinese: a page in Chinese
+// has these links, any other page has all links.
 func (d *renderer) page(name string, source, links []byte) []byte {
 	title, _, _ := strings.Cut(strings.ReplaceAll(string(source), "`", ""), "\n")
 	up, shown := strings.Repeat("../", strings.Count(name, "/")), published(name)

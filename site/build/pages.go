@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/internal/pure"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/wire"
 )
 
 // language is a language of the page.
@@ -38,7 +36,7 @@ func (b *builder) pages() {
 		if b.docs {
 			site.Docs = l.up + published(documentMap)
 		}
-		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: they would be the same for everybody
+		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: every visitor would get the same
 		other := languages[1-i]
 		frame.Other = h.A(h.Class("lang"), h.Href(l.up+other.folder+"index.html"), h.Lang(other.html), g.Attr("hreflang", other.html), g.Text(other.name)) // page.js adds the fragment
 		frame.Head = b.head(site, l, inline)
@@ -54,25 +52,25 @@ func (b *builder) pages() {
 	}
 }
 
-// ages finds what says how long ago a time was. Browsers fill it in.
+// ages finds the texts that say how long ago a time was. They are left out: clock.js writes them.
 var ages = pattern.Of(`(data-ago="[^"]*">)[^<]*<`)
 
 // sample is the id from whose card now.js makes the card of any other id.
 const sample = "66f1a2b3c4d5e6f708192a3b"
 
-// atOnce is what now.js says of an id. It is true of every id.
+// atOnce returns what now.js shows of an id: only what is true of every ObjectId.
 func atOnce(id objectid.ID) page.Inspected {
 	v := page.Read(id.String(), time.Time{}, func(text string) (page.Inspected, error) {
-		r, err := inspect.Inspect(text, nil)
+		r, err := inspect.Inspect(text, &inspect.Options{Layout: new(objectid.Modern)})
 		return page.Inspected{Inspection: pure.Inspection(r)}, err
 	})
 	in := v.Cards[0]
-	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Variant != objectid.Modern.String() })
+	in.Readings = in.Readings[:1] // that of the layout; others depend on the bytes
 	in.Readings[0].Variant, in.Readings[0].Verdict, in.Readings[0].Reason = "", string(inspect.Possible), "24 hexadecimal digits"
 	return in
 }
 
-// head returns the elements of the head, but for the title.
+// head returns the elements of the head that package page does not write.
 func (b *builder) head(site *page.Site, l language, inline string) g.Node {
 	style := string(b.files["page.css"])
 	policy := "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '" + hash([]byte(inline)) + "'; style-src '" + hash([]byte(style)) +
