@@ -12,7 +12,7 @@ import (
 
 // What the static page says of an address.
 func TestAnswer(t *testing.T) {
-	site := &page.Site{Static: true, Docs: "docs/index.html"}
+	site := &page.Site{Static: true, Docs: "docs/index.html#part"}
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	bad := strings.Repeat("zz-is-no-id\n", 150)
 	for _, c := range []struct{ address, form, zone, want, shown string }{
@@ -28,6 +28,7 @@ func TestAnswer(t *testing.T) {
 		{"#new", "count=x", "UTC", "want a whole number from 1 to 10,000", "#"},
 		{"#new", "count=10001", "UTC", "count 10001: want at most 10,000 ids per request", "#"},
 		{"#odds=5&layout=no", "", "UTC", "layout &#34;no&#34;: want one of the list", "#odds=5&layout=no"},
+		{"#id=1.11.2026", "", "UTC", "<code>2026-11-01 12:00</code>", "#id=1.11.2026"}, // how to write it
 		{"#range=soon", "", "UTC", "want RFC 3339", "#range=soon"},
 	} {
 		f, shown := site.Answer(c.address, c.form, c.zone, now)

@@ -260,7 +260,8 @@ func (s *Site) traceNodes(in *Inspected) g.Node {
 			reason = s.either("cannot be told: this server has no registry", "cannot be told without a registry: `oid serve` has one")
 		}
 		return says(s.Say("Process"), "", h.Span(h.Class("soft"), s.Prose(reason), g.Iff(s.Static && s.Docs != "", func() g.Node {
-			deploy := s.Docs[:strings.LastIndexByte(s.Docs, '/')+1] + "deploy" + path.Ext(s.Docs)
+			docs, _, _ := strings.Cut(s.Docs, "#")
+			deploy := docs[:strings.LastIndexByte(docs, '/')+1] + "deploy" + path.Ext(docs)
 			return g.Group{g.Text(" · "), h.A(h.Href(deploy), g.Text(s.Say("how to run it")))}
 		})))
 	}

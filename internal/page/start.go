@@ -50,7 +50,7 @@ func (s *Site) pasteForm(v *Start) g.Node {
 					return g.Group{g.Text(s.Say(", ")), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text(s.Say("a new one")))}
 				}))
 		})),
-		g.If(v.Text == "", soft(g.Text(inspect.Names()+"."))))
+		g.If(v.Text == "" || len(v.Bad) > 0, soft(g.Text(inspect.Names()+"."), h.Br(), s.Prose("A time gives the first and last ObjectId of its second: `1351716000`, `2026-11-01 12:00`, `yesterday`."))))
 }
 
 // cards returns the cards that lead to the other views and show their current content.

@@ -53,6 +53,11 @@ func TestAddressFollows(t *testing.T) {
 	b.click(`.brand`)
 	b.await(contents, "Copy all")
 	b.await(where, " | MongoDB ObjectId to timestamp converter and generator | Ids | ")
+	b.eval(`scrollTo(0, 1e6)`) // a view begins at its heading
+	b.click(`#now a`)
+	b.await(`location.hash + ' ' + scrollY`, "#range=24h 0")
+	b.eval(`history.back()`)
+	b.await(contents, "Copy all")
 	made := b.eval(`document.querySelector('.made-ids li').dataset.copy`)
 	b.click(`form[data-new] button`)
 	b.await(`document.querySelector('.made-ids li').dataset.copy !== '`+made+`'`, "true")

@@ -115,6 +115,11 @@ func TestHead(t *testing.T) {
 			t.Errorf("%s allows scripts of others", name)
 		}
 	}
+	for name, data := range files {
+		if strings.HasSuffix(name, ".js") && (bytes.Contains(data, []byte("RTCPeer")) || bytes.Contains(data, []byte("window.open"))) {
+			t.Errorf("%s has a way out that the policy does not block", name)
+		}
+	}
 	b := builder{files: maps.Clone(files)}
 	b.files["now.js"], b.files["manifest.json"] = nil, nil
 	if b.pages(); b.err != nil || bytes.Contains(b.files["index.html"], []byte("canonical")) || bytes.Contains(b.files["index.html"], []byte("og.png")) {

@@ -139,7 +139,7 @@ func (d *renderer) page(name string, source, links []byte) []byte {
 	if strings.Contains(name, "zh-CN") {
 		l, from = languages[1], bytes.LastIndex(links, []byte("\n## "))
 	}
-	site := &page.Site{Static: true, Lang: l.html, Base: up + l.folder + "index.html", Docs: up + published(documentMap)}
+	site := &page.Site{Static: true, Lang: l.html, Base: up + l.folder + "index.html", Docs: up + published(l.docs)}
 	self := `href="` + path.Base(shown) + `"`
 	beside := strings.ReplaceAll(d.render(shown, documentMap, links[from:]), self, self+` aria-current="page"`)
 	var b bytes.Buffer

@@ -16,6 +16,8 @@ func TestLanguages(t *testing.T) {
 	b.await(`String(!!globalThis.oidPage)`, "true")
 	b.await(label, "生成时间")
 	b.await(`$('.says button').textContent`, "复制")
+	b.await(`decodeURI($('nav').lastElementChild.href)`, repository+"docs/README.md#中文")
+	b.await(`$('.says a').href`, repository+"docs/deploy.md")
 	b.await(`$('#new form button').textContent`, "生成")
 	for expression, want := range map[string]string{
 		`document.documentElement.lang`:                      "zh-CN",

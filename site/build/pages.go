@@ -20,9 +20,10 @@ type language struct {
 	html, name string // in HTML, and in the language itself
 	folder, up string // the folder of the page, and the way back from there
 	infix      string // in the names of its files
+	docs       string // its part of the map of documents
 }
 
-var languages = []language{{"en", "English", "", "", ""}, {"zh-CN", "中文", "zh/", "../", ".zh"}}
+var languages = []language{{"en", "English", "", "", "", documentMap}, {"zh-CN", "中文", "zh/", "../", ".zh", documentMap + "#中文"}}
 
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{"wasm_exec.js", "load.js", "static.js", "census.js", "page.js"}
@@ -32,9 +33,9 @@ func (b *builder) pages() {
 	manifest, inline := string(b.files["manifest.json"]), string(b.files["clock.js"])+string(b.files["now.js"])
 	delete(b.files, "now.js") // it is part of the pages
 	for i, l := range languages {
-		site := &page.Site{Static: true, Lang: l.html, Docs: repository + documentMap}
+		site := &page.Site{Static: true, Lang: l.html, Docs: repository + l.docs}
 		if b.docs {
-			site.Docs = l.up + published(documentMap)
+			site.Docs = l.up + published(l.docs)
 		}
 		frame := site.Start(&page.Start{New: &page.New{Count: page.FewIDs}}) // without new ids: every visitor would get the same
 		other := languages[1-i]

@@ -52,7 +52,7 @@ globalThis.oidCensus = (form) => {
     end();
     main.innerHTML = answer.html;
     for (const link of all('a[download]', main)) link.href = URL.createObjectURL(new Blob([answer[link.dataset.part]], { type: link.type }));
-    const again = (e, change) => { e.preventDefault(); main.replaceChildren(...before); change?.(); main.focus(); };
+    const again = (e, change) => { e.preventDefault(); main.replaceChildren(...before); change?.(); begin(); };
     $('.back a', main).addEventListener('click', again);
     for (const button of all('[data-again]', main)) button.addEventListener('click', (e) => again(e, () => {
       form.elements.field.value = button.dataset.again;
@@ -60,7 +60,7 @@ globalThis.oidCensus = (form) => {
       run();
     }));
     enliven(main);
-    main.focus();
+    begin();
   };
   const run = () => {
     end();

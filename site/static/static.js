@@ -44,7 +44,7 @@ async function view(first) {
       arrive(page);
     } else {
       show(page);
-      if (!first) $('main').focus();
+      if (!first) begin();
     }
   } catch (e) {
     trouble(e.message);

@@ -14,9 +14,7 @@ function say(text) {
 
 // wall returns what a clock of the zone shows at a time, as if that were UTC; both are in
 // milliseconds.
-function wall(t) {
-  return Date.parse(clock.format(new Date(t)).replace(' ', 'T') + 'Z') + (t % 1000);
-}
+const wall = (t) => Date.parse(clock.format(new Date(t)).replace(' ', 'T') + 'Z') + (t % 1000);
 
 // showTicks puts the ticks of plots at the round times of the zone, by the rule of the Go
 // package plot.
@@ -45,9 +43,7 @@ function showTicks(root = document) {
   for (const e of all('[data-zone-name]', root)) e.textContent = zone;
 }
 
-function fillZone(root = document) {
-  for (const e of all('[data-zone]', root)) e.value = zone;
-}
+const fillZone = (root = document) => { for (const e of all('[data-zone]', root)) e.value = zone; };
 
 // zones lets the user choose the zone.
 function zones() {
@@ -144,6 +140,9 @@ function show(page, url) {
   start();
   arrive(page, url);
 }
+
+// begin leads to the beginning of a view that was shown, also for screen readers.
+const begin = () => { $('main').focus({ preventScroll: true }); scrollTo(0, 0); };
 
 // arrive gives this page the title and the address of a page that was fetched, and marks its
 // view in the navigation. Without an address, that of this page stays.
@@ -307,7 +306,7 @@ function uploads(form) {
       }
       if (request.responseURL) history.pushState(null, '', request.responseURL);
       show(page);
-      $('main').focus();
+      begin();
     };
     request.onerror = () => { box.hidden = true; trouble('The connection was lost during the upload. Send the file again.'); };
     request.open('POST', form.action);
