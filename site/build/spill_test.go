@@ -16,7 +16,7 @@ import (
 // on which no more than 65,536 ids fit into the memory of a census.
 const (
 	shown     = `document.querySelector('main .report, #trouble:not([hidden])')?.textContent`
-	temporary = `(await Array.fromAsync((await navigator.storage.getDirectory()).keys())).join()`
+	temporary = `(await Array.fromAsync((await navigator.storage.getDirectory()).keys())).sort().join()`
 	small     = `Object.defineProperty(navigator, 'deviceMemory', { value: 0.1 })`
 )
 
@@ -42,26 +42,26 @@ func (b tab) take(file string) {
 
 // Ids that do not fit into memory go to a temporary file of the page. It is removed after the
 // census and when the user cancels; a file that a dead tab left is removed when the page is loaded,
-// but not the file of another tab.
+// but not the file of another tab, nor that of another page of the same origin.
 func TestCensusSpills(t *testing.T) {
 	s := serve(t)
 	file := listed(t, 400_000, 40)
 	b := open(t, s.URL+"/a/b/#census")
-	b.eval(`navigator.storage.getDirectory().then((folder) => Promise.all(['oid-census-1', 'oid-zip-2'].map((name) => folder.getFileHandle(name, { create: true })))).then(() => '')`)
+	b.eval(`navigator.storage.getDirectory().then((folder) => Promise.all(['oid-census-1', 'oid-zip-2', 'a draft'].map((name) => folder.getFileHandle(name, { create: true })))).then(() => '')`)
 	b.eval(`new Promise((held) => navigator.locks.request('oid-zip-2', () => { held(); return new Promise((free) => { globalThis.free = free; }); }))`)
 	other := openIn(t, b.ctx, s.URL+"/a/b/#census")
-	other.await(`'[' + `+temporary+` + ']'`, "[oid-zip-2]")
+	other.await(`'[' + `+temporary+` + ']'`, "[a draft,oid-zip-2]")
 	other.eval(small)
 	other.take(file)
 	other.await(temporary, "oid-census-")
 	other.do(chromedp.Click(".progress button"))
-	other.await(`'[' + `+temporary+` + ']'`, "[oid-zip-2]")
+	other.await(`'[' + `+temporary+` + ']'`, "[a draft,oid-zip-2]")
 	b.eval(`free()`) // what waited for the lock removes the file
-	other.await(`'[' + `+temporary+` + ']'`, "[]")
+	other.await(`'[' + `+temporary+` + ']'`, "[a draft]")
 	other.take(file)
 	other.await(temporary, "oid-census-")
 	other.await(shown, "400,000 lines, 400,000 ids")
-	other.await(`'[' + `+temporary+` + ']'`, "[]")
+	other.await(`'[' + `+temporary+` + ']'`, "[a draft]")
 	spilled := other.eval(shown)
 	b.take(file) // with much memory
 	b.await(shown, "400,000 lines, 400,000 ids")

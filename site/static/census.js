@@ -19,7 +19,8 @@ async function filesIn(transfer) {
 }
 
 // sweep removes the temporary files of Workers that have ended. Each file has a Web Lock of its
-// name (opfs.js); while another tab uses the file, its lock is taken.
+// name (opfs.js); while another tab uses the file, its lock is taken. Other pages of the same origin
+// may keep files there, with other names.
 async function sweep() {
   try {
     const folder = await navigator.storage.getDirectory();
@@ -27,7 +28,7 @@ async function sweep() {
       await new Promise((resolve) => setTimeout(resolve, 100));
       if (tries) await remove(name, tries - 1);
     });
-    for await (const name of folder.keys()) navigator.locks.request(name, () => remove(name, 50));
+    for await (const name of folder.keys()) if (/^oid-(census|zip)-\d+$/.test(name)) navigator.locks.request(name, () => remove(name, 50));
   } catch { /* this browser gives the page no files */ }
 }
 sweep();
@@ -47,7 +48,8 @@ globalThis.oidCensus = (form) => {
     box.hidden = true;
     trouble(text);
   };
-  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why.replace(/\.*$/, '.')} ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? files[0].path : 'FOLDER'}`);
+  const quoted = (path) => /^[\w./:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`; // for a shell
+  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why.replace(/\.*$/, '.')} ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? quoted(files[0].path) : 'FOLDER'}`);
   const show = (answer) => {
     end();
     main.innerHTML = answer.html;
@@ -78,9 +80,11 @@ globalThis.oidCensus = (form) => {
       if (data.problem) return end(data.problem);
       if ('died' in data) return died(data.died);
       if (data.html) return show(data);
-      bar.value = data.bytes / data.total;
+      const part = Math.min(data.bytes / data.total, 1); // a server that compresses the program may not say how long it is
+      if (isNaN(part)) return;
+      bar.value = part;
       const size = data.total < 1e9 ? (data.total / 1e6).toFixed(1) + ' MB' : (data.total / 1e9).toFixed(1) + ' GB';
-      read = `${data.name}: ${Math.floor(100 * data.bytes / data.total)} % ${word('of')} ${size}`;
+      read = `${data.name}: ${Math.floor(100 * part)} % ${word('of')} ${size}`;
       words.textContent = read;
     };
     const values = Object.fromEntries(new FormData(form));
