@@ -39,8 +39,10 @@ func take(ctx context.Context, j job) answer {
 	}
 	c := census.New(&o)
 	defer c.Close()
-	for _, p := range parts(j.files, j.isText) {
+	all := parts(j.files, j.isText)
+	for i, p := range all {
 		_ = c.ReadCollection(ctx, p.name, p.collection, p.in) // the report has the error
+		all[i] = part{}                                       // else the blocks of all files stay in memory
 	}
 	r, err := c.Report(&census.ReportOptions{Zone: zone, Top: 10})
 	if err != nil {

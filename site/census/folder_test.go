@@ -2,10 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 )
 
 // TestParts holds which files of a folder are read, in which order, and as which collections.
@@ -72,4 +75,47 @@ func TestTakeSaysWhy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFilesAreReleased holds that a census keeps no file after it was read: each has a block of
+// 4 MiB in a browser.
+func TestFilesAreReleased(t *testing.T) {
+	const n = 20
+	var read []weak.Pointer[listed]
+	var j job
+	for i := range n {
+		j.files = append(j.files, file{fmt.Sprintf("dump/%02d", i), func() io.Reader {
+			l := &listed{Reader: strings.NewReader("65f0a0d0a1b2c3d4e5000001\n")}
+			if i == n-1 {
+				l.last = func() {
+					for range 3 { // pools keep what they have for two
+						runtime.GC()
+					}
+					for k, p := range read[:n-2] { // what reads may keep the one before
+						if p.Value() != nil {
+							t.Errorf("file %d of %d is in memory when the last is read", k, n)
+						}
+					}
+				}
+			}
+			read = append(read, weak.Make(l))
+			return l
+		}})
+	}
+	if a := take(t.Context(), j); !strings.Contains(a.html, "Census of 20 ids") {
+		t.Errorf("got %q, %s", a.problem, a.html)
+	}
+}
+
+type listed struct {
+	io.Reader
+	last func()
+}
+
+func (l *listed) Read(p []byte) (int, error) {
+	if l.last != nil {
+		l.last()
+		l.last = nil
+	}
+	return l.Reader.Read(p)
 }
