@@ -324,7 +324,7 @@ func TestOffline(t *testing.T) {
 		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/a/b/"+address))
 		b.await(`document.querySelector('main').textContent`, want)
 	}
-	census("", "census.wasm.gz: the server does not answer, and this browser has not kept the file")
+	census("", "census.wasm.gz: this browser has not kept the file, and the server does not answer")
 	away := maps.Clone(s.instead)
 	s.set(func() { clear(s.instead) })
 	census("zh/", "1 ObjectId")

@@ -102,8 +102,8 @@ func TestFilesAreReleased(t *testing.T) {
 			return l
 		}})
 	}
-	if a := take(t.Context(), j); !strings.Contains(a.html, "Census of 20 ids") {
-		t.Errorf("got %q, %s", a.problem, a.html)
+	if a := take(t.Context(), j); !strings.Contains(fmt.Sprint(a["html"]), "Census of 20 ids") {
+		t.Errorf("got %v", a)
 	}
 }
 

@@ -6,7 +6,7 @@
 globalThis.oidLoad = async (url, imports, told = () => {}) => {
   let bytes = 0;
   try {
-    const reply = await fetch(url).catch(() => { throw new Error('the server does not answer, and this browser has not kept the file'); });
+    const reply = await fetch(url).catch(() => { throw new Error('this browser has not kept the file, and the server does not answer or has a newer version of the page; close other tabs of the page and reload it'); });
     if (!reply.ok) throw new Error('the server answers with status ' + reply.status);
     const total = Number(reply.headers.get('Content-Length') ?? NaN), [begin, whole] = reply.body.tee(), reader = begin.getReader();
     const first = (await reader.read()).value?.[0];

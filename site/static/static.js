@@ -29,12 +29,14 @@ globalThis.oidAsk = async (address, options) => {
   return page;
 };
 
+const isPart = (url) => /#c\d+$/.test(url); // of a report, which is not asked for again
+
 // view shows the view of the address. A page that is shown for the first time may have a text
 // already; this is kept.
 async function view(first) {
   const typed = first && $('#id')?.value;
   try {
-    const page = await ask(typed ? '#?id=' + encodeURIComponent(typed) : location.hash || '#');
+    const page = await ask(typed ? '#?id=' + encodeURIComponent(typed) : isPart(location.hash) ? '#census' : location.hash || '#');
     if (first && $('#new', page)) {
       $('#id').value ||= $('#id', page).value;
       for (const id of ['new', 'now']) $('#' + id).replaceWith(document.adoptNode($('#' + id, page)));
@@ -51,5 +53,5 @@ async function view(first) {
   }
 }
 addEventListener('DOMContentLoaded', () => view(true));
-addEventListener('hashchange', () => { if (!/^#c\d+$/.test(location.hash)) view(false); }); // #c0 is a part of a report
+addEventListener('hashchange', ({ oldURL, newURL }) => { if (!isPart(newURL) && !(isPart(oldURL) && location.hash === '#census' && $('.report'))) view(false); });
 $('.skip').addEventListener('click', (e) => { e.preventDefault(); $('main').focus(); }); // its fragment is no view
