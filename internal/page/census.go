@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 )
@@ -12,7 +13,7 @@ import (
 // Census returns the form that takes a file of up to most bytes. If wrong is not empty, the form
 // shows it. The static page reads any number of files and folders, of any size.
 func (s *Site) Census(most int64, wrong string) g.Node {
-	limit := soft(g.Text("up to " + bytesText(most)))
+	limit := soft(g.Text("up to " + humanize.IBytes(uint64(most))))
 	if s.Static {
 		limit = g.Group{
 			h.Label(h.For("folder"), g.Text(s.Say("or choose a folder, such as one that mongodump wrote"))),

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -21,8 +20,6 @@ import (
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-func bytesText(n int64) string { return humanize.IBytes(uint64(n)) }
 
 // ErrorText returns what users see of an error, in at most 1000 bytes; "" for nil.
 func ErrorText(err error) string {
