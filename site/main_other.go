@@ -2,12 +2,6 @@
 
 package main
 
-import (
-	"fmt"
-	"os"
-)
+import "log"
 
-func main() {
-	fmt.Fprintln(os.Stderr, "this program runs in a browser; build it with: make site")
-	os.Exit(2)
-}
+func main() { log.Fatal("this program runs in a browser; build it with: make site") }

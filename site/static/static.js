@@ -39,10 +39,8 @@ async function view(first) {
     const page = await ask(typed ? '#?id=' + encodeURIComponent(typed) : isPart(location.hash) ? '#census' : location.hash || '#');
     if (first && $('#new', page)) {
       $('#id').value ||= $('#id', page).value;
-      for (const id of ['new', 'now']) $('#' + id).replaceWith(document.adoptNode($('#' + id, page)));
+      for (const part of ['#new', '#now']) swap(part, page);
       take(page);
-      enliven($('#new'));
-      start($('#new'));
       arrive(page);
     } else {
       show(page);

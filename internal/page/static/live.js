@@ -29,20 +29,13 @@ async function refresh() {
       const page = whole && await ask(location.href);
       if (inUse()) return;
       if (whole) take(page);
-      for (const id of ['alive', 'now']) renew(id, now);
+      for (const part of ['#alive', '#now']) if ($(part)) swap(part, now);
       state = fresh;
     }
     stale();
   } catch (e) {
     stale(e.message);
   }
-}
-
-// renew replaces a part of this page by that of a page that was fetched.
-function renew(id, page) {
-  const fresh = $('#' + id, page);
-  $('#' + id)?.replaceWith(document.adoptNode(fresh));
-  if (fresh.isConnected) enliven(fresh);
 }
 
 if (state) setInterval(() => { if (!document.hidden) refresh(); }, 2000);

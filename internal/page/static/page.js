@@ -48,8 +48,7 @@ const fillZone = (root = document) => { for (const e of all('[data-zone]', root)
 // zones lets the user choose the zone.
 function zones() {
   const select = $('#zone');
-  const add = (name, text) => { const o = document.createElement('option'); o.value = name; o.textContent = text; select.append(o); };
-  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) add(name, name === here && name !== 'UTC' ? name + word(' (here)') : name);
+  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) select.append(new Option(name === here && name !== 'UTC' ? name + word(' (here)') : name, name));
   select.value = zone;
   select.parentElement.hidden = false;
   select.addEventListener('change', () => {
@@ -68,8 +67,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     // Origins that are not secure have only this clipboard.
-    const area = document.createElement('textarea');
-    area.value = text;
+    const area = Object.assign(document.createElement('textarea'), { value: text });
     document.body.append(area);
     area.select();
     document.execCommand('copy');
@@ -82,10 +80,7 @@ async function copy(text) {
 // the text if it is not the content.
 function addCopying(root = document) {
   const add = (to, text, label, called) => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'quiet copy';
-    button.textContent = label;
+    const button = Object.assign(document.createElement('button'), { type: 'button', className: 'quiet copy', textContent: label });
     button.setAttribute('aria-label', called);
     button.addEventListener('click', () => copy(text));
     to.append(button);
@@ -133,11 +128,16 @@ function take(page) {
   return true;
 }
 
+// swap replaces a part of this page by that of a page that was fetched.
+function swap(part, page) {
+  $(part).replaceWith(document.adoptNode($(part, page)));
+  enliven($(part));
+  start($(part));
+}
+
 // show replaces the contents of this page by those of a page that was fetched.
 function show(page, url) {
-  $('main').replaceWith(document.adoptNode($('main', page)));
-  enliven($('main'));
-  start();
+  swap('main', page);
   arrive(page, url);
 }
 
@@ -164,9 +164,7 @@ function trouble(text = '', part = 'form') {
   let e = $('#trouble');
   if (!text && e?.dataset.part !== part) return;
   if (!e) {
-    e = document.createElement('p');
-    e.id = 'trouble';
-    e.className = 'problem';
+    e = Object.assign(document.createElement('p'), { id: 'trouble', className: 'problem' });
     e.setAttribute('role', 'alert');
     const result = $('#result');
     if (result) result.before(e); else $('main').append(e);
@@ -268,10 +266,8 @@ function newIDs(form) {
     e.preventDefault();
     try {
       const page = await post(form);
-      $('#new').replaceWith(document.adoptNode($('#new', page)));
+      swap('#new', page);
       trouble();
-      enliven($('#new'));
-      start($('#new'));
       $('form[data-new] [type=submit]').focus();
       say(word('created'));
     } catch (e) {
@@ -320,11 +316,9 @@ function uploads(form) {
 
 // calendar adds a picker to a field for times. The time picked is in the zone.
 function calendar(box) {
-  const text = $('input', box), around = document.createElement('div');
-  around.className = 'calendar';
-  around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
+  const text = $('input', box), around = Object.assign(document.createElement('div'), { className: 'calendar' });
+  around.innerHTML = '<button type="button" class="quiet">▾</button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
   const button = $('button', around), picker = $('input', around);
-  button.textContent = '▾';
   button.setAttribute('aria-label', word('Pick ') + box.dataset.pick);
   button.title = word('Pick a time');
   button.addEventListener('click', () => { picker.value = clock.format(new Date()).replace(' ', 'T'); picker.showPicker(); });
