@@ -42,7 +42,7 @@ func take(ctx context.Context, j job) answer {
 	all := parts(j.files, j.isText)
 	for i, p := range all {
 		_ = c.ReadCollection(ctx, p.name, p.collection, p.in) // the report has the error
-		all[i] = part{}                                       // else the blocks of all files stay in memory
+		all[i] = part{}                                       // else what was read stays in memory
 	}
 	r, err := c.Report(&census.ReportOptions{Zone: zone, Top: 10})
 	if err != nil {

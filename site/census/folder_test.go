@@ -77,8 +77,7 @@ func TestTakeSaysWhy(t *testing.T) {
 	}
 }
 
-// TestFilesAreReleased holds that a census keeps no file after it was read: each has a block of
-// 4 MiB in a browser.
+// TestFilesAreReleased holds that a census keeps no file after it was read, nor what unpacks it.
 func TestFilesAreReleased(t *testing.T) {
 	const n = 20
 	var read []weak.Pointer[listed]
