@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"syscall/js"
+	"time"
 )
 
 // main takes the census that worker.js has put into oidJob, and gives the answer to oidPost.
@@ -20,7 +21,7 @@ func main() {
 		f := file{path: one.Get("path").String()}
 		if blob := one.Get("file"); blob.Truthy() {
 			f.open = func() io.Reader {
-				return browserFile{io.NewSectionReader(blocks(i), 0, int64(blob.Get("size").Float()))}
+				return browserFile{io.NewSectionReader(blocks(i), 0, max(1, int64(blob.Get("size").Float())))} // a deleted file has size 0, too: only reading tells
 			}
 		}
 		j.files = append(j.files, f)
@@ -32,6 +33,8 @@ func main() {
 // blocks is the index of a file in oidJob. It reads what oidRead of worker.js returns.
 type blocks int
 
+var read int // bytes since the browser last had time
+
 func (b blocks) ReadAt(p []byte, at int64) (n int, err error) {
 	for n < len(p) {
 		data := js.Global().Call("oidRead", int(b), at+int64(n))
@@ -40,9 +43,13 @@ func (b blocks) ReadAt(p []byte, at int64) (n int, err error) {
 		}
 		k := js.CopyBytesToGo(p[n:], data)
 		if k == 0 {
-			return n, io.ErrUnexpectedEOF
+			return n, io.EOF
 		}
 		n += k
+		if read += k; read > 64<<20 { // let the browser free what it has read
+			read = 0
+			time.Sleep(time.Millisecond)
+		}
 	}
 	return n, nil
 }

@@ -7,11 +7,14 @@
   const files = new Map(), print = fs.write.bind(fs), named = (path) => path.slice(path.lastIndexOf('/') + 1);
   const codes = { QuotaExceededError: 'ENOSPC', NotFoundError: 'ENOENT', NoModificationAllowedError: 'EBUSY', SecurityError: 'EPERM', TypeError: 'EPERM', Taken: 'EEXIST' };
   let last = 2; // of the file descriptors
+  const buffer = new Uint8Array(4 << 20); // always the same: while Go works, the browser frees none that a handle has used
   const move = (call) => (fd, data, from, size, at) => {
-    const file = files.get(fd), n = file.handle[call](data.subarray(from, from + size), { at: at ?? file.at });
+    const file = files.get(fd), part = buffer.subarray(0, size); // if size is larger, Go writes or reads the rest next
+    if (call === 'write') part.set(data.subarray(from, from + part.length));
+    const n = file.handle[call](part, { at: at ?? file.at });
+    if (call === 'read') data.set(part.subarray(0, n), from);
     if (at === null) file.at += n;
-    if (call === 'write') data.buffer.transfer?.(0); // at once: Go would keep it until it collects garbage
-    if (call === 'write' && n < size) throw { name: 'QuotaExceededError' };
+    if (call === 'write' && n < part.length) throw { name: 'QuotaExceededError' };
     return n;
   };
   const calls = {
@@ -38,7 +41,8 @@
     fs[name] = (...args) => {
       const done = args.pop();
       if (name === 'write' && args[0] < 3) print(...args, done);
-      else (async () => call(...args))().then((result) => done(null, result), (e) => done({ code: codes[e.name] ?? 'EIO' }));
+      else (async () => call(...args))().then((result) => done(null, result), (e) => done({ code: codes[e.name] ?? 'EIO' }))
+        .finally(() => args[1]?.buffer?.transfer?.(0)); // Go has copied it, but would keep it until it collects garbage
     };
   }
 }

@@ -16,7 +16,7 @@ globalThis.oidRead = (index, at) => {
   if (index !== held || at < start || at >= start + size) {
     const { path: name, file } = oidJob.files[index];
     try {
-      const part = new Uint8Array(reader.readAsArrayBuffer(file.slice(at, at + block.length)));
+      const part = new Uint8Array(reader.readAsArrayBuffer(file.size ? file.slice(at, at + block.length) : file));
       block.set(part);
       [held, start, size] = [index, at, part.length];
     } catch (e) {
@@ -28,7 +28,7 @@ globalThis.oidRead = (index, at) => {
       oidPost({ bytes, total: oidJob.total, name });
     }
   }
-  return block.subarray(at - start, size);
+  return size || !at ? block.subarray(at - start, size) : 'it has become shorter';
 };
 
 onmessage = async ({ data }) => {
@@ -40,9 +40,9 @@ onmessage = async ({ data }) => {
     const go = new Go(), decoder = new TextDecoder();
     fs.writeSync = (_, bytes) => { said += decoder.decode(bytes); return bytes.length; };
     go.exit = () => {};
-    await go.run(await oidLoad(data.base + 'census.wasm.gz', go.importObject, (bytes, total) => oidPost({ bytes, total, name: 'census.wasm.gz' })));
+    await go.run(await oidLoad(data.base + 'census.wasm.gz', go.importObject, (bytes, total) => oidPost({ bytes, total: total || bytes, name: 'census.wasm.gz' })));
   } catch (e) {
     said ||= e.message;
   }
-  if (!answered) oidPost({ died: /out of memory/.test(said) ? 'the browser has no more memory for it' : said.split('\n')[0] });
+  if (!answered) oidPost({ died: /out of memory|cannot allocate/i.test(said) ? 'the browser has no more memory for it' : said.split('\n')[0] });
 };
