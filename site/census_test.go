@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -379,6 +380,52 @@ func TestCensusIsCancelled(t *testing.T) {
 	t.Logf("the longest time in which the page did not answer: %s ms", b.eval(`return String(gap)`))
 }
 
+// TestCensusOfChangedFile holds that the page names the file that it cannot read because it was
+// deleted or changed after it was chosen, or while it is read. What was read before counts.
+func TestCensusOfChangedFile(t *testing.T) {
+	testenv.WithoutRace(t)
+	b := newTab(t)
+	for _, c := range []struct {
+		name, want string
+		whileRead  bool
+		change     func(file string) error
+	}{
+		{"deleted", "it's.log: the browser cannot read the file (NotFoundError)", false, os.Remove},
+		{"cut off", "it's.log: the browser cannot read the file (NotReadableError)", false, func(file string) error { return os.Truncate(file, 1<<20) }},
+		{"a folder now", "it's.log: the browser cannot read the file (Not", false, func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }},
+		{"deleted while it is read", "Census of 10,000 ids", true, os.Remove},
+		{"grown while it is read", "Census of 10,000 ids", true, func(file string) error { return os.Truncate(file, 65<<30) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "it's.log")
+			if err := os.WriteFile(file, bytes.Repeat([]byte("GET /65f0a0d0a1b2c3d4e5000001 200\n"), 10_000), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			old := time.Now().Add(-time.Hour)                                                          // the browser compares seconds
+			if err := errors.Join(os.Truncate(file, 64<<30), os.Chtimes(file, old, old)); err != nil { // sparse
+				t.Fatal(err)
+			}
+			b.open()
+			b.do(chromedp.Click("#grep"), chromedp.SetUploadFiles("#file", []string{file}))
+			if c.whileRead {
+				b.do(chromedp.Click("form [type=submit]"))
+				b.await(`/it's.log: [1-9]?[0-9] % of 68.7 GB/.test($('.progress span').textContent)`)
+			}
+			if err := c.change(file); err != nil {
+				t.Fatal(err)
+			}
+			if !c.whileRead {
+				b.do(chromedp.Click("form [type=submit]"))
+			}
+			b.await(`$('.report') || $('#trouble:not([hidden])')`)
+			text := b.eval(`return $('main').innerText`)
+			if !strings.Contains(text, c.want) || !strings.Contains(text, "the browser cannot read the file (Not") || !strings.Contains(text, "if it was changed, moved or deleted after it was chosen, choose it again") {
+				t.Errorf("the page says %.2000q, want %q", text, c.want)
+			}
+		})
+	}
+}
+
 // TestCensusOfDropped drops a folder, an empty folder and a file at once.
 func TestCensusOfDropped(t *testing.T) {
 	testenv.WithoutRace(t)
@@ -427,7 +474,7 @@ func TestCensusDies(t *testing.T) {
 	}{
 		{"no program", "census.wasm.gz", func(w http.ResponseWriter, _ []byte) { http.Error(w, "gone", http.StatusNotFound) }, "census.wasm.gz: the server answers with status 404"},
 		{"a page in its place", "census.wasm.gz", func(w http.ResponseWriter, _ []byte) { fmt.Fprint(w, "<!doctype html><p>hello") }, "census.wasm.gz: the server answers with something else"},
-		{"half of it", "census.wasm.gz", func(w http.ResponseWriter, whole []byte) { _, _ = w.Write(whole[:len(whole)/2]) }, ""},
+		{"half of it", "census.wasm.gz", func(w http.ResponseWriter, whole []byte) { _, _ = w.Write(whole[:len(whole)/2]) }, ": census.wasm.gz: "},
 		{"lost on the way", "census.wasm.gz", func(w http.ResponseWriter, whole []byte) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			_, _ = w.Write(whole[:len(whole)/2])

@@ -2,14 +2,21 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // The calls of a census in a browser: what it shows, the temporary files of the page, and a device
@@ -27,7 +34,7 @@ func listed(t *testing.T, n, machines int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "5e4fa350b636%02x33a1%06x\n", i%machines, i)
 	}
-	file := filepath.Join(t.TempDir(), "ids.txt")
+	file := filepath.Join(t.TempDir(), "the user's ids")
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -74,16 +81,16 @@ func TestCensusSpills(t *testing.T) {
 // Where there is no room on disk, or no disk, a sentence says so, and what to do.
 func TestCensusWithoutRoom(t *testing.T) {
 	s := serve(t)
-	const advice = "; a page in a browser gets no more; type in a shell: oid census FILE"
+	const noRoom, command = "; a page in a browser gets no more; type in a shell: ", `oid census 'the user'\''s ids'`
 	b := open(t, s.URL+"/a/b/#census")
 	file := listed(t, 200_000, 40)
 	for _, c := range []struct {
 		quota      float64
 		file, want string
 	}{
-		{1 << 30, listed(t, 1_200_000, 1), "after 1200000 documents, lines or rows: spill ids to disk: the ids of one machine do not fit into memory" + advice},
-		{5_000_000, file, " documents, lines or rows: spill ids to disk: No space left on device" + advice},
-		{100, file, "spill ids to disk: No space left on device" + advice}, // and what was read
+		{1 << 30, listed(t, 1_200_000, 1), "after 1200000 documents, lines or rows: spill ids to disk: the ids of one machine do not fit into memory" + noRoom + command},
+		{5_000_000, file, " documents, lines or rows: spill ids to disk: No space left on device" + noRoom},
+		{100, file, "spill ids to disk: No space left on device" + noRoom}, // and what was read
 	} {
 		b.do(chromedp.Reload())
 		b.eval(small)
@@ -99,5 +106,58 @@ func TestCensusWithoutRoom(t *testing.T) {
 	b.await(`isSecureContext`, "false")
 	b.eval(small)
 	b.take(file)
-	b.await(shown, "spill ids to disk: Operation not permitted"+advice)
+	b.await(shown, "spill ids to disk: Operation not permitted"+noRoom)
+}
+
+// bounded returns a program whose memory cannot grow beyond some MiB, as where a browser has no more.
+func bounded(t *testing.T, packed []byte, mib uint64) []byte {
+	t.Helper()
+	in, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := testenv.Must(io.ReadAll(in))(t)
+	at := 8 // of the first section: https://webassembly.github.io/spec/core/binary/modules.html
+	for {
+		size, n := binary.Uvarint(program[at+1:])
+		body, end := at+1+n, at+1+n+int(size)
+		if program[at] != 5 {
+			at = end
+			continue
+		}
+		if !bytes.Equal(program[body:body+2], []byte{1, 0}) {
+			t.Fatalf("the section of memories is % x", program[at:end])
+		}
+		limits := binary.AppendUvarint(append([]byte{1, 1}, program[body+2:end]...), mib<<20>>16)
+		program = slices.Concat(program[:at], []byte{5, byte(len(limits))}, limits, program[end:])
+		break
+	}
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(program); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Where a browser has no more memory, the page says so, how far the census came, and what to do.
+func TestCensusWithoutMemory(t *testing.T) {
+	s := serve(t)
+	s.instead["sw.js"] = http.NotFound // nothing is kept
+	whole := s.files["census.wasm.gz"]
+	file := listed(t, 400_000, 40)
+	b := open(t, s.URL+"/a/b/#census")
+	for mib, want := range map[uint64]string{
+		6:  "(census.wasm.gz: 100 % of 2.",
+		16: "(the user's ids: 41 % of 10.0 MB)",
+	} {
+		s.set(func() { s.files["census.wasm.gz"] = bounded(t, whole, mib) })
+		b.do(chromedp.Reload())
+		b.take(file)
+		b.await(shown, "The census stopped "+want)
+		b.await(shown, `: the browser has no more memory for it. Try again, or type in a shell: oid census 'the user'\''s ids'`)
+	}
+	s.set(func() { s.files["census.wasm.gz"] = whole })
+	b.do(chromedp.SetValue("#field", "order id"), chromedp.Click("form[data-upload] button[type=submit]"))
+	b.await(shown, "400,000 lines, 400,000 ids")
 }

@@ -48,8 +48,12 @@ globalThis.oidCensus = (form) => {
     box.hidden = true;
     trouble(text);
   };
-  const quoted = (path) => /^[\w./:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`; // for a shell
-  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why.replace(/\.*$/, '.')} ${word('Try again, or type in a shell:')} oid census ${files.length === 1 ? quoted(files[0].path) : 'FOLDER'}`);
+  const command = () => { // takes the same census in a shell
+    const given = [...new Set(files.map(({ path }) => path.split('/')[0].replace(/^-/, './-')))], field = form.elements.field.value;
+    const args = [...form.elements.format.checked ? ['--grep'] : field === '_id' ? [] : ['--field', field], ...given.length < 9 ? given : ['FILES']];
+    return 'oid census ' + args.map((text) => /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`).join(' ');
+  };
+  const died = (why) => end(`${word('The census stopped')}${read ? ' (' + read + ')' : ''}: ${why.replace(/\.*$/, '.')} ${word('Try again, or type in a shell:')} ${command()}`);
   const show = (answer) => {
     end();
     main.innerHTML = answer.html;
@@ -77,7 +81,7 @@ globalThis.oidCensus = (form) => {
     worker.onerror = (e) => died(e.message);
     worker.onmessage = ({ data }) => {
       if (!form.isConnected) return end(); // the user went to another view
-      if (data.problem) return end(data.problem);
+      if (data.problem) return end(data.problem.replace('oid census FILE', command));
       if ('died' in data) return died(data.died);
       if (data.html) return show(data);
       const part = Math.min(data.bytes / data.total, 1); // a server that compresses the program may not say how long it is
@@ -88,9 +92,9 @@ globalThis.oidCensus = (form) => {
       words.textContent = read;
     };
     const values = Object.fromEntries(new FormData(form));
-    // Half of the memory of the device, but at most 1.2 GB: the memory of WebAssembly never shrinks, and
-    // the browser takes up to 0.7 GB more for what it read, so the page stays below 2 GB. A browser that
-    // does not say how much GiB there are may be on a phone with 2.
+    // Half of the memory of the device, but at most 1.2 GB: the memory of WebAssembly never shrinks.
+    // The browser takes about 0.2 GB more for what it reads, so the page stays below 2 GB. A browser
+    // that does not say how many GiB the device has may be on a phone with 2.
     const memory = Math.min(1.2e9, (navigator.deviceMemory ?? 2) * 2 ** 29);
     worker.postMessage({ ...values, file: null, base, files, lang: document.documentElement.lang, memory });
   };

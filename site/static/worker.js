@@ -40,7 +40,7 @@ onmessage = async ({ data }) => {
     const go = new Go(), decoder = new TextDecoder();
     fs.writeSync = (_, bytes) => { said += decoder.decode(bytes); return bytes.length; };
     go.exit = () => {};
-    await go.run(await oidLoad(data.base + 'census.wasm.gz', go.importObject, (bytes, total) => oidPost({ bytes, total: total || bytes, name: 'census.wasm.gz' })));
+    await go.run(await oidLoad(data.base + 'census.wasm.gz', go.importObject, (bytes, total) => oidPost({ bytes, total, name: 'census.wasm.gz' })));
   } catch (e) {
     said ||= e.message;
   }
