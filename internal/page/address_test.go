@@ -65,6 +65,7 @@ func TestFragmentsThatPeopleType(t *testing.T) {
 		"#odds?processes=5&processes=6": "/odds?processes=5",
 		"#census=x":                     "/census",
 		"#nonsense=5":                   "/?id=nonsense%3D5",
+		"#a&b=507f1f77bcf86cd799439011": "/?id=a%26b%3D507f1f77bcf86cd799439011",
 		"":                              "",
 	} {
 		if path, q := page.Address(fragment); strings.TrimSuffix(path+"?"+q.Encode(), "?") != want {
