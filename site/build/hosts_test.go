@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -80,6 +81,12 @@ func TestStrangeServers(t *testing.T) {
 	}{
 		{"it says that the file is compressed", shown, "classic", answer(200, data, "Content-Type", "application/wasm", "Content-Encoding", "gzip")},
 		{"it unpacks the file", shown, "classic", answer(200, plain, "Content-Type", "application/wasm")},
+		{"it is slow", shown, "classic", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(data[:len(data)/2])
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(2500 * time.Millisecond) // it shows "loading" after two seconds
+			_, _ = w.Write(data[len(data)/2:])
+		}},
 		{"wrong type", shown, "classic", answer(200, data, "Content-Type", "text/html")},
 		{"HTML for missing files", wrong, "oid.wasm.gz: the server answers with something else", answer(200, []byte("<!doctype html><title>Welcome</title>"), "Content-Type", "text/html")},
 		{"not there", wrong, "oid.wasm.gz: the server answers with status 404", answer(404, nil)},
@@ -95,6 +102,8 @@ func TestStrangeServers(t *testing.T) {
 			b.await(c.expression, c.want) // Chromium notices a lost connection before or while it compiles
 			if c.expression == wrong {
 				b.await(wrong, "oid.wasm.gz: ")
+			} else if b.eval(`document.querySelector('#said').className`) != "said" {
+				t.Error("the message about loading stays on")
 			} else { // the file as this server sends it is kept for use without a network
 				b.await(`(await navigator.serviceWorker.ready).active.state`, "activated")
 			}

@@ -12,6 +12,7 @@ async function load(address) {
     throw new Error(word('The program cannot be loaded. Reload the page to try again.') + ' ' + e.message);
   }
   await ready;
+  $('#said').classList.remove('on'); // what it says next is for screen readers
 }
 const loaded = load(new URL('oid.wasm.gz', document.currentScript.src).href);
 loaded.catch(() => {}); // whoever asks is told
