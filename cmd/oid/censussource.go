@@ -239,7 +239,7 @@ func folderParts(folder string, format census.Format) ([]part, error) {
 		}
 		if format != census.FormatGrep {
 			within, _ := filepath.Rel(folder, path) // path is always in folder
-			file := path                             // absolute, it has the database of a dump in the current folder
+			file := path                            // absolute, it has the database of a dump in the current folder
 			if absolute, err := filepath.Abs(path); err == nil {
 				file = absolute
 			}
