@@ -37,11 +37,13 @@ test-windows:
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture|JavaScriptCommonJS|JavaScriptCompat)$$' ./cmd/oid ./internal/report ./internal/interop
 
-# The picture of the page in the documents, which shows the time at which it was made; the
+# The pictures of the pages in the documents, which show the time at which they were made; the
 # icons of the static page, and the picture beside a link to it.
 .PHONY: picture
 picture:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(PagePicture|Pictures)$$' ./internal/page ./site/build
+	mkdir -p dist/pictures
+	OID_SCREENSHOTS=$(CURDIR)/dist/pictures OID_WRITE_GENERATED=1 go test -count 1 -run '^TestBothPages$$' ./server
 
 # What examples/verify says of the libraries of other languages.
 .PHONY: drivers

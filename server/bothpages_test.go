@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -87,6 +88,24 @@ func TestBothPages(t *testing.T) {
 			b.t = t
 		})
 	}
+	if os.Getenv("OID_WRITE_GENERATED") == "1" {
+		drawBoth(newTab(t, browser, ""))
+	}
+}
+
+// drawBoth draws the picture of both pages side by side that is in the documents, from the
+// pictures that the looks have kept.
+func drawBoth(b *tab) {
+	html := `<body style="margin: 0; display: flex; align-items: flex-start; gap: 8px; background: #888">`
+	for _, name := range []string{"served", "static"} {
+		data := testenv.Must(os.ReadFile(filepath.Join(os.Getenv(screenshots), "both-id-"+name+"-1440.png")))(b.t)
+		html += `<img width="716" alt="" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `">`
+	}
+	shown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, html) }))
+	b.t.Cleanup(shown.Close)
+	b.do(chromedp.EmulateViewport(1440, 590), chromedp.Navigate(shown.URL), chromedp.WaitVisible("img + img"))
+	picture := testenv.Must(chromedp.Run(b.ctx, chromedp.CaptureScreenshot()))(b.t)
+	testenv.NoError(b.t, os.WriteFile("../docs/both-pages.png", picture, 0o644))
 }
 
 // tabTo presses the tab key until an element is focused. The focus must be visible.
