@@ -96,12 +96,13 @@ func TestBothPages(t *testing.T) {
 // drawBoth draws the picture of both pages side by side that is in the documents, from the
 // pictures that the looks have kept.
 func drawBoth(b *tab) {
-	html := `<body style="margin: 0; display: flex; align-items: flex-start; gap: 8px; background: #888">`
+	var html strings.Builder
+	html.WriteString(`<body style="margin: 0; display: flex; align-items: flex-start; gap: 8px; background: #888">`)
 	for _, name := range []string{"served", "static"} {
 		data := testenv.Must(os.ReadFile(filepath.Join(os.Getenv(screenshots), "both-id-"+name+"-1440.png")))(b.t)
-		html += `<img width="716" alt="" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `">`
+		html.WriteString(`<img width="716" alt="" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `">`)
 	}
-	shown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, html) }))
+	shown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, html.String()) }))
 	b.t.Cleanup(shown.Close)
 	b.do(chromedp.EmulateViewport(1440, 590), chromedp.Navigate(shown.URL), chromedp.WaitVisible("img + img"))
 	picture := testenv.Must(chromedp.Run(b.ctx, chromedp.CaptureScreenshot()))(b.t)
