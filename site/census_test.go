@@ -307,6 +307,7 @@ func TestCensusIsNotSent(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(publishedAt, name)); !isOwn || err != nil || p.Method != http.MethodGet || p.Body != "" {
 				t.Errorf("a request %s %s, body %q", p.Method, p.URL, p.Body)
 			}
+			t.Logf("%s %s", p.Method, p.URL)
 			file = name
 		}
 	}
