@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -94,6 +95,23 @@ func TestReproducible(t *testing.T) {
 	again, err := build(false, "https://example.org/ids/")
 	if err != nil || !maps.EqualFunc(again, first, bytes.Equal) {
 		t.Errorf("two builds differ, %v", err)
+	}
+}
+
+// A build that fails gives no files, so that nobody publishes a part of a page.
+func TestFailedBuild(t *testing.T) {
+	program, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(path, "go")); err != nil {
+		t.Fatal(err)
+	}
+	built(t)               // the build cache has the programs
+	t.Setenv("PATH", path) // without gzip
+	if files, err := build(false, ""); err == nil || !strings.Contains(err.Error(), "gzip") || len(files) > 0 {
+		t.Errorf("%d files, %v", len(files), err)
 	}
 }
 

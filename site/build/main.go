@@ -108,7 +108,10 @@ func build(docs bool, url string) (map[string][]byte, error) {
 	if docs { // they do not work without a network
 		b.ok(nil, documents(root, b.files))
 	}
-	return b.files, b.err
+	if b.err != nil {
+		return nil, b.err // so that no part of a page is published
+	}
+	return b.files, nil
 }
 
 // hash returns the hash of a file for the integrity of requests and the
