@@ -91,7 +91,7 @@ func newTab(t *testing.T, options ...chromedp.ExecAllocatorOption) *tab {
 	return &tab{t, ctx, server.URL + "/a/b/"}
 }
 
-// open shows the form anew.
+// open loads the page again, with the empty form of a census.
 func (b *tab) open() {
 	b.t.Helper()
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+"#census"), chromedp.WaitVisible("#file"))

@@ -81,8 +81,8 @@ func TestProgramOfUnknownLength(t *testing.T) {
 	}
 }
 
-// TestShortWrite holds that a census whose temporary file takes only a part of what is written says
-// that there is no room.
+// TestShortWrite holds that a census says that the disk is full if its temporary file takes only a
+// part of what is written.
 func TestShortWrite(t *testing.T) {
 	testenv.WithoutRace(t)
 	b := newTab(t)

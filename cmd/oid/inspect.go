@@ -181,8 +181,8 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	return out
 }
 
-// asTimes returns how a text that is no id can be read as a time, and the command that then
-// follows, on a line for each reading. It returns "" if text is no time.
+// asTimes returns a hint for each way to read text as a time: the time, and the oid range
+// command for its second. Each hint is a line. If text is not a time, asTimes returns "".
 func asTimes(text string, now time.Time) (hint string) {
 	for _, r := range timerange.Readings(text, now) {
 		t := r.Time.Format(time.RFC3339)

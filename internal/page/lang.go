@@ -24,8 +24,8 @@ func (s *Site) Say(english string) string {
 
 func (s *Site) isChinese() bool { return strings.HasPrefix(s.Lang, "zh") }
 
-// Prose is [Site.Say] for a sentence with code, which stands in backquotes. english is a
-// format of package fmt for values, and so is the text in another language.
+// Prose translates a sentence as [Site.Say] does, and shows the parts in backquotes as code.
+// The sentence, in either language, is a format of package fmt for values.
 func (s *Site) Prose(english string, values ...any) g.Node {
 	parts := strings.Split(fmt.Sprintf(s.Say(english), values...), "`")
 	var out g.Group

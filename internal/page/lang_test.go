@@ -40,7 +40,7 @@ func shownTexts(page string) (texts []string) {
 	return texts
 }
 
-// A Chinese page has no English but names, errors and what stands in the id.
+// The only English on a Chinese page is names, errors, and the text of the ids themselves.
 func TestChinesePageIsChinese(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	site := &page.Site{Static: true, Lang: "zh"}

@@ -18,7 +18,7 @@ type Site struct {
 	Registry   bool   // the server has a registry
 	StoreName  string // name of the store, such as PostgreSQL; may be empty
 	ShowsLocks bool   // the server shows locks
-	Static     bool   // there is no server: the views are those of the static page
+	Static     bool   // the site is the static page, which has no server
 	Lang       string // language of the texts as in HTML: zh-CN is Chinese, all others are English
 	Docs       string // URL of the list of the documents, to which the navigation leads; may be empty
 

@@ -100,6 +100,9 @@ func TestReproducible(t *testing.T) {
 
 // A build that fails gives no files, so that nobody publishes a part of a page.
 func TestFailedBuild(t *testing.T) {
+	if files, err := build(false, "example.org"); err == nil || len(files) > 0 {
+		t.Errorf("a URL without a scheme: %d files, %v", len(files), err)
+	}
 	program, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)

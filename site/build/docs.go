@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	documentMap = "docs/README.md" // leads to all documents, and stands beside each
+	documentMap = "docs/README.md" // the list of all documents, which is shown beside each of them
 	repository  = "https://github.com/oidkit/oid/blob/main/"
 )
 

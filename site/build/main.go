@@ -78,6 +78,9 @@ func (b *builder) run(name string, args ...string) []byte {
 func build(docs bool, url string) (map[string][]byte, error) {
 	b := &builder{docs: docs, files: map[string][]byte{}}
 	if url != "" {
+		if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
+			return nil, fmt.Errorf("-url %q: want a URL such as https://example.org/ids/", url)
+		}
 		b.url = strings.TrimRight(url, "/") + "/"
 	}
 	places := strings.Split(string(b.run("go", "env", "GOMOD", "GOROOT"))+"\n", "\n")

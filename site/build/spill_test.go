@@ -78,7 +78,7 @@ func TestCensusSpills(t *testing.T) {
 	}
 }
 
-// Where there is no room on disk, or no disk, a sentence says so, and what to do.
+// If the disk is full, or the browser gives the page none, the page says so and what to do.
 func TestCensusWithoutRoom(t *testing.T) {
 	s := serve(t)
 	const noRoom, command = "; a page in a browser gets no more; type in a shell: ", `oid census 'the user'\''s ids'`

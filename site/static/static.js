@@ -53,4 +53,4 @@ async function view(first) {
 }
 addEventListener('DOMContentLoaded', () => view(true));
 addEventListener('hashchange', ({ oldURL, newURL }) => { if (!isPart(newURL) && !(isPart(oldURL) && location.hash === '#census' && $('.report'))) view(false); });
-$('.skip').addEventListener('click', (e) => { e.preventDefault(); $('main').focus(); }); // its fragment is no view
+$('.skip').addEventListener('click', (e) => { e.preventDefault(); $('main').focus(); }); // its link, #main, must not be read as a view
