@@ -68,6 +68,18 @@ func TestBothPages(t *testing.T) {
 				for _, v := range bothViews {
 					see(v.path, v.complete)
 					b.hear(v.name)
+					for _, l := range looks {
+						if !site.Static || l.name != "1440" && l.name != "360" {
+							continue
+						}
+						b.as(l)
+						if !eval[bool](b, `(() => {
+							const e = document.querySelector('#alive'), at = e.getBoundingClientRect();
+							return e.checkVisibility() && at.top >= 0 && at.bottom <= innerHeight;
+						})()`) {
+							t.Errorf("%s at %s: the sentence that nothing leaves the browser is not on the first screen", v.name, l.name)
+						}
+					}
 					if site.Static || os.Getenv(screenshots) != "" { // TestLooks looks at the served page
 						b.do(chromedp.Evaluate[chromedp.Void](axe))
 						b.look("both-" + v.name + "-" + name)
